@@ -51,7 +51,7 @@ fn check_limit(has: u64, most: usize, unit: &str) -> Check {
     if has <= most as u64 { Ok(()) } else { Err(format!("exceeds the limit of {most} {unit}")) }
 }
 
-/// Checks the result of a change, whose nodes must be in the session.
+/// Checks the revision `after` against the limits. Its nodes must be in the session.
 pub(crate) async fn check(session: &mut Session<'_>, before: Hash, after: Hash) -> ContentResult<Check> {
     session.run(|session| check_bounds(session, &before, &after)).await
 }
@@ -134,7 +134,7 @@ fn check_places(session: &Session<'_>, root: &Hash, placed: Vec<PlacedPage>) -> 
     Ok(Ok(()))
 }
 
-/// Returns the place of a page. Caches the places of the page and its ancestors.
+/// Returns the level and path length of a page. Caches those of the page and its ancestors.
 fn place(
     session: &Session<'_>,
     root: &Hash,

@@ -168,7 +168,7 @@ struct ContentBuilder {
     reusables: u64,
     others: BTreeMap<Key, Bytes>,
     references: Vec<(LinkSource, SourceReferences)>,
-    /// Sources whose texts are stored and not in memory.
+    /// Sources whose text was written to the store and is no longer in memory.
     stored: Vec<(LinkSource, LinkFields)>,
 }
 
@@ -242,7 +242,8 @@ impl ContentBuilder {
         self.add_other(keys::derived_of_file(id, &entry), Bytes::new(), "file")
     }
 
-    /// Returns the place of the parent of a new page, after checking that it accepts pages of this kind.
+    /// Returns the level and path length of the parent of a new page. Rejects a parent that does not accept pages of
+    /// this kind.
     fn place_above(&self, parent: Option<&PageId>, kind: PageKind) -> ContentResult<PagePlace> {
         let Some(parent) = parent else { return Ok(PagePlace::default()) };
         if kind == PageKind::Group {

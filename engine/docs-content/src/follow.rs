@@ -30,7 +30,7 @@ pub struct FollowUpdate {
     pub onto: Hash,
 }
 
-/// The texts of a page that follows the original.
+/// The new title, description and body of a page in following content.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PageTexts {
     /// The title. It must not be empty.
@@ -39,7 +39,7 @@ pub struct PageTexts {
     pub body: NewBody,
 }
 
-/// The texts of the reusable content block that follows the original.
+/// The new title and body of a reusable content block in following content.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReusableTexts {
     /// The title. It must not be empty.
@@ -47,7 +47,7 @@ pub struct ReusableTexts {
     pub body: NewBody,
 }
 
-/// The texts of all following pages and reusable content blocks that have new texts.
+/// New texts for following content, by page and by reusable content block.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FollowTexts {
     pub pages: BTreeMap<PageId, PageTexts>,

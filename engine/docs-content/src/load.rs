@@ -1,4 +1,5 @@
-//! Runs the pure algorithms on stored objects: repeats a pass after loading the objects that it reported as missing.
+//! Runs the pure algorithms on stored objects. If an algorithm reports missing objects, they are loaded and it runs
+//! again.
 
 mod weight;
 
@@ -33,7 +34,7 @@ const LOAD_CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
 /// Number of map changes applied per batch. A batch takes a few milliseconds.
 const CHANGES_AT_ONCE: usize = 2_000;
-/// Size of unreachable nodes, in bytes, that accumulate before they are dropped.
+/// Size of unreachable nodes, in bytes, that may accumulate before they are dropped.
 const DROPPED_BYTES: usize = 8 * 1024 * 1024;
 
 /// Cache sizes for decoded content. Because content is immutable, cached content never becomes stale.
@@ -70,7 +71,7 @@ pub struct Cost {
     pub documents_read: u64,
 }
 
-/// The reason a pass ended without a result.
+/// The reason a step did not return a result.
 #[derive(Debug)]
 pub(crate) enum PassStop {
     /// Objects must be loaded first.
@@ -129,7 +130,7 @@ impl MissingCollector {
         }
     }
 
-    /// Ends the pass if any object is missing.
+    /// Requests the missing objects, if any.
     pub(crate) fn finish(self) -> PassResult<()> {
         if self.0.is_empty() { Ok(()) } else { Err(PassStop::Need(self.0)) }
     }
@@ -356,7 +357,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Adds a text. It is stored only if the result references it.
+    /// Adds a text, which is stored only if the result references it.
     pub(crate) fn add_text(&mut self, text: &str) -> Hash {
         let hash = Hash::compute(text.as_bytes());
         self.texts.entry(hash).or_insert_with(|| text.into());

@@ -1,11 +1,11 @@
 //! Redirects from the previous paths of pages, and redirects configured in a repository.
 //!
-//! A page that leaves a location (a parent and a slug) leaves a trace: an entry with the page id at that location. An
-//! old path is resolved top-down like a current path. If no page has the slug at a location, traces are followed. A
-//! single entry therefore covers a moved page and its descendants, and a path keeps resolving however often its pages
-//! move. A deleted page leaves a trace only if some of its descendants had moved away before.
+//! When a page leaves a location (a parent and a slug), an entry with its id is recorded there. An old path is resolved
+//! top-down like a current path. At a location without a page, the recorded entries are followed. A single entry
+//! therefore covers a moved page and its descendants, and a path keeps resolving however often its pages move. Deleting
+//! a page records an entry only if some of its descendants had moved away before.
 //!
-//! A repository configures redirects of complete paths. Each leads to one page and does not apply to descendants.
+//! A repository configures redirects for complete paths. Each leads to one page and does not apply to its descendants.
 
 use std::{
     cmp::Reverse,
@@ -28,7 +28,7 @@ use super::{
     tree::normal_path,
 };
 
-/// Maximum number of traces in a revision.
+/// Maximum number of redirects of moved pages in a revision.
 pub const MAX_MOVED: u64 = 10_000;
 /// Maximum number of pages visited while resolving a path.
 const MAX_STEPS: usize = 1_000;
@@ -62,10 +62,10 @@ pub(crate) struct GitRedirect {
     pub(crate) anchor: Option<String>,
 }
 
-/// The value of a trace entry.
+/// The value of the redirect of a moved page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 struct RedirectTrace {
-    /// The time at which the page left. Among pages that left the same location, the most recent one takes precedence.
+    /// The time at which the page left the location. The redirect of the page that left last takes precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<DateTime<Utc>>,
 }
@@ -74,8 +74,8 @@ type RedirectTraces = BTreeMap<Key, RedirectTrace>;
 
 impl View {
     /// Resolves a path to a page, ignoring case and surrounding slashes. The current page at the path takes precedence
-    /// over pages that were previously there or below a page that was, and these take precedence over redirects
-    /// configured in the repository.
+    /// over pages that had the path before, including descendants of moved pages. Redirects configured in the
+    /// repository are used last.
     ///
     /// # Errors
     /// See [`View::page`].
@@ -109,7 +109,7 @@ impl View {
 
 impl Content {
     /// Makes the paths of `before` keep resolving in `after`, which was built from scratch at `now`: copies the
-    /// existing traces, and adds traces of the pages that moved. Returns the new root.
+    /// existing redirects, and adds redirects for the pages that moved. Returns the new root.
     ///
     /// # Errors
     /// [`ContentError::NotFound`] if a root does not exist; [`ContentError::Store`].
@@ -135,10 +135,11 @@ impl Content {
     }
 }
 
-/// Resolves a path by current pages and traces. A page is visited at most once per path segment.
+/// Resolves a path from the current pages and the former paths of moved pages. A page is visited at most once per path
+/// segment.
 fn resolve_path(session: &Session<'_>, root: &Hash, path: &str) -> PassResult<Option<MovedPage>> {
     let slugs: Vec<&str> = path.split('/').collect();
-    // The last element is processed next, so the current page takes precedence over traces.
+    // The last element is processed next, so the current page takes precedence over pages that moved.
     let mut todo: Vec<(Option<PageId>, usize)> = vec![(None, 0)];
     let mut seen = HashSet::new();
     let mut room = MAX_STEPS;
@@ -244,9 +245,10 @@ impl Departure {
     }
 }
 
-/// Records traces of departed pages and returns the new root. New nodes remain in the session.
+/// Records redirects for pages that left their location, and returns the new root. New nodes remain in the session.
 ///
-/// A deleted page leaves a trace only if former descendants have moved away, because they are found through it.
+/// A deleted page gets a redirect only if former descendants have moved away, because their old paths resolve through
+/// it.
 pub(crate) async fn record_departures(
     session: &mut Session<'_>,
     root: Hash,
@@ -260,8 +262,8 @@ pub(crate) async fn record_departures(
     keep(session, root, left.into_iter().map(|key| (key, RedirectTrace { at })).collect()).await
 }
 
-/// Merges the redirects of a change request into a merged revision. Changes to repository redirects by the change
-/// request are applied, and the traces of both sides are kept.
+/// Merges the redirects of a change request into a merged revision. Applies the changes of the change request to
+/// repository redirects, and keeps the redirects of moved pages of both sides.
 pub(crate) async fn merge_redirects(
     session: &mut Session<'_>,
     ThreeWay { base, ours, theirs }: ThreeWay<Hash>,
@@ -307,13 +309,13 @@ async fn find_departures(
     pages.iter().filter_map(|difference| Departure::from_difference(difference).transpose()).collect()
 }
 
-/// Returns the traces that are present in the second map of the differences.
+/// Returns the redirects of moved pages that are present in the second map of the differences.
 fn added(differences: Vec<Difference>) -> ContentResult<RedirectTraces> {
     let added = differences.into_iter().filter_map(|it| Some((it.key, it.after?)));
     added.map(|(key, value)| Ok((key.clone(), decode(&key, &value)?))).collect()
 }
 
-/// Stores traces.
+/// Stores redirects of moved pages.
 async fn keep(session: &mut Session<'_>, root: Hash, traces: RedirectTraces) -> ContentResult<Hash> {
     if traces.is_empty() {
         return Ok(root);
@@ -344,8 +346,8 @@ fn left(session: &Session<'_>, root: &Hash, departed: &[Departure]) -> PassResul
     Ok(left)
 }
 
-/// Returns the changes that store traces, so that there are at most `most` in total. If necessary, obsolete traces are
-/// evicted first and then the oldest. In the latter case, more than required are evicted, so that later edits need not
+/// Returns the changes that store redirects, limited to `most` redirects in total. If necessary, evicts obsolete
+/// redirects first and then the oldest. In the latter case, evicts more than required, so that later edits need not
 /// evict again.
 fn evict_excess_traces(
     session: &Session<'_>,
@@ -384,7 +386,7 @@ fn evict_excess_traces(
     Ok(changes)
 }
 
-/// Returns the traces that `is_kept` accepts, oldest first.
+/// Returns the redirects of moved pages that `is_kept` accepts, oldest first.
 fn oldest(session: &Session<'_>, root: &Hash, is_kept: impl Fn(&Key) -> bool) -> PassResult<Vec<Key>> {
     let (from, to) = keys::trace_prefix().prefix_range();
     let mut known = Vec::new();
@@ -397,8 +399,8 @@ fn oldest(session: &Session<'_>, root: &Hash, is_kept: impl Fn(&Key) -> bool) ->
     Ok(known.into_iter().map(|(_, key)| key).collect())
 }
 
-/// Returns obsolete traces: those of deleted pages without traces of descendants, and those at the location of a
-/// current page.
+/// Returns obsolete redirects: those of deleted pages on which no redirect of a descendant depends, and those at the
+/// location of a current page.
 fn obsolete_traces(session: &Session<'_>, root: &Hash) -> PassResult<Vec<Key>> {
     let (from, to) = keys::trace_prefix().prefix_range();
     let mut traces = Vec::new();
@@ -421,7 +423,7 @@ fn obsolete_traces(session: &Session<'_>, root: &Hash) -> PassResult<Vec<Key>> {
     Ok(all.zip(holders.iter().zip(&pages)).filter(is_spent).map(|((key, ..), _)| Key::clone(key)).collect())
 }
 
-/// Returns the location of a trace and the page that left it.
+/// Returns the location of a redirect and the page that left it.
 fn parts(key: &str) -> ContentResult<(Option<PageId>, String, PageId)> {
     let damaged = || ContentError::Corrupt(format!("the key `{key}` is not the key of a redirect"));
     let Ok([_, _, parent, slug, page]) = <[String; 5]>::try_from(segments(key)) else {
@@ -449,8 +451,8 @@ mod tests {
     use super::*;
     use crate::tests::{DOMAIN, content, id, insert, now, time};
 
-    // A trace is obsolete if a page has its location, or if its page is deleted and no trace of a descendant depends on
-    // it.
+    // A redirect is obsolete if a page has its location, or if its page is deleted and no redirect of a descendant
+    // depends on it.
     #[test]
     fn full_space_evicts_spent_then_oldest_redirect_traces() {
         let content = content();

@@ -19,7 +19,7 @@ impl SharedDocument {
             DocumentPart::Block(block) => matches!(block.kind, BlockKind::If { .. }),
             DocumentPart::Inline(inline) => matches!(inline.kind, InlineKind::Expression { .. }),
         });
-        // Preserved Markdown may contain conditions too, which are never resolved.
+        // Verbatim Markdown may also contain conditions, which are never resolved.
         let is_same_for_all = !asks && unconditional_content(&document) == document;
         Self { document: Arc::new(document), is_same_for_all }
     }

@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 
 use crate::parser::Parser;
 
-/// Lengths in bytes of inputs that repeat a single piece.
+/// Lengths in bytes of inputs that repeat a single fragment.
 const SHORT: usize = 40_000;
 pub(crate) const LONG: usize = 1_000_000;
 /// Lengths of such inputs if the number of inputs is not set, because longer ones would take minutes in unoptimized
-/// code. Of the pieces, one in `LONG_ONES` is also repeated to the second length.
+/// code. One in `LONG_ONES` fragments is also repeated to the second length.
 const DEFAULT_LENGTHS: [usize; 2] = [4_000, 50_000];
 const LONG_ONES: usize = 5;
 
@@ -17,14 +17,14 @@ const ONE_IN: u64 = 1_000;
 /// Of this many long inputs, one has the maximum length.
 const MAX_LENGTH_PERIOD: u64 = 16;
 
-/// Repeats each piece within a frame to a short, a long and the maximum length. Except for the maximum length, each
-/// piece is also repeated as a staircase: once on the first line, and once more on each following line. If the number
-/// of inputs is not set, there are only few long inputs, and only short staircases.
+/// Repeats each fragment within a frame to a short, a long and the maximum length. Except for the maximum length, each
+/// fragment is also repeated as a staircase: once on the first line, and once more on each following line. If the
+/// number of inputs is not set, there are only a few long inputs, and only short staircases.
 pub(crate) fn repeated_inputs(parser: &Parser, is_long: bool) -> impl Iterator<Item = String> {
     let lengths = if is_long { vec![SHORT, LONG, parser.most] } else { DEFAULT_LENGTHS.to_vec() };
     let mut lengths: Vec<usize> = lengths.into_iter().map(|length| length.min(parser.most)).collect();
     lengths.dedup();
-    // For each parser, a different fifth of the pieces is repeated to the second length.
+    // For each parser, a different fifth of the fragments is repeated to the second length.
     let some = parser.name.len();
     lengths.into_iter().flat_map(move |length| {
         let is_short = length <= DEFAULT_LENGTHS[0];
@@ -41,7 +41,7 @@ pub(crate) fn repeated_inputs(parser: &Parser, is_long: bool) -> impl Iterator<I
     })
 }
 
-/// Returns lines with an increasing number of repetitions of a piece, limited to `length` bytes.
+/// Returns lines with an increasing number of repetitions of a fragment, limited to `length` bytes.
 fn growing_lines(piece: &str, length: usize) -> String {
     let mut out = String::with_capacity(length);
     for count in 1.. {
@@ -55,7 +55,7 @@ fn growing_lines(piece: &str, length: usize) -> String {
 }
 
 impl Parser {
-    /// Generates a random input of at most `most` bytes from the pieces. The crate documentation describes the
+    /// Generates a random input of at most `most` bytes from the fragments. The crate documentation describes the
     /// distribution of lengths.
     pub(crate) fn input(&self, at: u64, random: &mut Random) -> String {
         let (before, behind) = self.frames[random.next_below(self.frames.len())];
@@ -72,7 +72,7 @@ impl Parser {
         text
     }
 
-    /// Appends pieces up to a length: repeated, nested or as a staircase.
+    /// Appends fragments up to a length: repeated, nested or as a staircase.
     fn part(&self, random: &mut Random, text: &mut String, end: usize) {
         let (a, b) = (self.unit(random), self.unit(random));
         match random.next_below(4) {
@@ -110,7 +110,7 @@ impl Parser {
     }
 }
 
-/// Appends pieces until the next piece does not fit.
+/// Appends fragments until the next one does not fit.
 fn fill<'a>(text: &mut String, end: usize, mut piece: impl FnMut() -> &'a str) {
     let mut next = piece();
     while text.len() + next.len() <= end {

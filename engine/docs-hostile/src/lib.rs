@@ -6,9 +6,9 @@
 //! of inputs per parser. Both are measured for the parsing thread, so that tests can run concurrently. For a parser
 //! that starts threads, they are measured for the whole process, and tests run one after another.
 //!
-//! First, each piece is repeated, both plainly and as a staircase, to a short, a long and the maximum length of the
-//! parser. Random combinations of pieces follow. Of these, 998 in 1,000 have 16 bytes to 2 KiB, distributed evenly over
-//! the powers of two, so half of them are shorter than 200 bytes. One in 1,000 has 2 KiB to 1 MiB, with the same
+//! First, each fragment is repeated, both plainly and as a staircase, to a short, a long and the maximum length of the
+//! parser. Random combinations of fragments follow. Of these, 998 in 1,000 have 16 bytes to 2 KiB, distributed evenly
+//! over the powers of two, so half of them are shorter than 200 bytes. One in 1,000 has 2 KiB to 1 MiB, with the same
 //! distribution. One in 1,000 is long: 1 to 1.25 MB, and one in 16 of these has the maximum length. If the maximum
 //! length is less than 1 MB, all of these have it. Short inputs provide coverage, and long inputs expose superlinear
 //! growth. A million inputs have about 2 GB.
@@ -48,8 +48,8 @@ pub const CONSTANT_MEMORY: usize = 1 << 20;
 /// Maximum time per input, if time is checked.
 const MOST_TIME: Duration = Duration::from_secs(1);
 
-/// Runs all parsers on a thread with a small stack: first with repeated pieces, then with random inputs. All threads of
-/// the process are measured, so tests that call this run one after another.
+/// Runs all parsers on a thread with a small stack: first with repeated fragments, then with random inputs. All threads
+/// of the process are measured, so tests that call this run one after another.
 ///
 /// # Panics
 /// If an input exceeds a limit, or if the thread panics.

@@ -44,7 +44,7 @@ pub(crate) const fn is_invisible(c: char) -> bool {
         | '\u{20e2}'..='\u{20e4}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Returns the letter that an emoji shows, and other characters unchanged.
+/// Converts a letter emoji to its letter. Other characters are unchanged.
 const fn plain_letter(c: char) -> char {
     match c {
         '\u{2139}' => 'i',

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BoundedText, DocumentInput, VariableValue, patch::deserialize_non_null};
 
-/// Pattern of padded Base64 without stray bits in the last group.
+/// Pattern of padded Base64 in which the unused bits of the last group are zero.
 #[cfg(feature = "schema")]
 const BASE64: &str = "^([A-Za-z0-9+/]{4}|[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)*$";
 

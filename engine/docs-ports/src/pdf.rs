@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use docs_model::{ContentRef, Document, PageId, ReusableId, SpaceId};
 
-/// Maximum number of reusable contents that enclose a shown block. Deeper ones are omitted. So is a reusable content
-/// within itself.
+/// Maximum nesting depth of reusable content blocks. Deeper blocks, and a reusable content block within itself, are
+/// omitted.
 pub const MAX_EMBED_DEPTH: usize = 8;
 
 /// The pages to render as a PDF file. A book is self-contained: an adapter needs no other data.

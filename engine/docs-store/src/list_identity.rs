@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-/// The identity of a list: its tag, its parent and its filters. A cursor is valid only for the list with the identity
-/// that the cursor was created with.
+/// The identity of a list: its tag, its parent and its filters. A cursor is valid only for the list for which it was
+/// created.
 ///
 /// Clients keep cursors across upgrades, so tags are part of the public contract and must not change, unlike the names
 /// of Rust types, fields and variants. An unset filter does not change the identity, so existing cursors remain valid

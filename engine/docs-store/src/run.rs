@@ -236,7 +236,7 @@ async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
     unreachable!("the last attempt returns")
 }
 
-/// Knowledge about earlier attempts: `Unknown` if one may have been applied.
+/// The outcome of earlier attempts: `Unknown` if one may have been applied.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CommitCertainty {
     Certain,

@@ -1,4 +1,4 @@
-//! Places of pages in the tree.
+//! Levels and path lengths of pages.
 
 /// The level of a page, starting at 1, and the length of its path in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -8,7 +8,7 @@ pub(crate) struct PagePlace {
 }
 
 impl PagePlace {
-    /// Returns the place of a child with the given slug. The default value is the place of the top level.
+    /// Returns the level and path length of a child with the given slug. The default value represents the top level.
     pub(crate) const fn below(self, slug: &str) -> Self {
         let slash = if self.path_bytes == 0 { 0 } else { 1 };
         let path_bytes = if slug.is_empty() { 0 } else { self.path_bytes + slash + slug.len() };

@@ -27,7 +27,7 @@ pub enum NewBody {
 }
 
 impl NewBody {
-    /// Returns the body for the text. The text is referenced by its hash.
+    /// Returns a body that references the text by its hash.
     #[must_use]
     pub fn body(&self) -> Body {
         match self {
@@ -62,7 +62,7 @@ pub(crate) fn apply(fields: &PagePatch, entry: &mut PageEntry) -> ContentResult<
     Ok(())
 }
 
-/// Removes the clashes of the given fields. The name of a set element's clash consists of the set and the element.
+/// Removes the clashes of the given fields. Clashes of set elements are named `field.element`.
 fn remove_clashes(clashes: &mut FieldClashes, names: &[&str]) {
     clashes.retain(|name, _| !name.split('.').next().is_some_and(|field| names.contains(&field)));
     clashes.remove(clash_field::EXISTENCE);

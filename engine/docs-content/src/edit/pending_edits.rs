@@ -22,7 +22,7 @@ pub(super) struct PendingEdits {
     children: HashMap<Option<PageId>, u64>,
     /// The number of new records by class.
     records: HashMap<&'static str, u64>,
-    /// The places of new pages and of their parents.
+    /// The levels and path lengths of new pages and of their parents.
     places: HashMap<PageId, PagePlace>,
     numbers: HashMap<Key, u64>,
 }
@@ -44,7 +44,7 @@ impl PendingEdits {
         self.changes.extend(std::mem::take(&mut plan.changes).into_changes());
     }
 
-    /// Takes the pending changes in order to apply them.
+    /// Removes and returns the pending changes.
     pub(super) fn take(&mut self) -> BTreeMap<Key, ValueChange> {
         std::mem::take(self).changes
     }

@@ -48,7 +48,8 @@ impl EditState<'_, '_> {
         self.page(id)?.ok_or_else(|| invalid(field, format!("is `{id}`, which does not exist")).into())
     }
 
-    /// Checks that a page can have a child of the given kind with `height` levels. Returns the place of that page.
+    /// Checks that a page can have a child of the given kind with `height` levels. Returns the level and path length of
+    /// the page.
     pub(super) fn check_parent(
         &self,
         kind: PageKind,
@@ -96,7 +97,7 @@ impl EditState<'_, '_> {
         Ok(slugs.iter().rev().fold(place.unwrap_or_default(), |place, slug| place.below(slug)))
     }
 
-    /// Checks the path lengths of a page at a place and of its descendants. Their changes must be in the map.
+    /// Checks that the longest path in a subtree does not exceed the limit.
     pub(super) fn check_paths(place: PagePlace, extent: SubtreeSize) -> PassResult<()> {
         let longest = place.path_bytes + extent.path_bytes;
         Ok(bounds::check_path(longest).map_err(|what| invalid("slug", what))?)

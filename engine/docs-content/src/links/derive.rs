@@ -24,7 +24,7 @@ use super::{
 impl Content {
     /// Updates the links after records have changed from `before` to `after`, and returns the new root.
     ///
-    /// The links in `before` must be correct; those in `after` are still the links of `before`. The cost is
+    /// The links in `before` must be correct; `after` must still contain the link entries of `before`. The cost is
     /// proportional to the changes, the links of the changed sources, and the backlinks of the added and removed
     /// targets. New nodes remain in the session.
     pub(crate) async fn relink(

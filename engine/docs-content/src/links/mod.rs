@@ -43,9 +43,9 @@ pub enum LinkState {
     Broken,
     /// The target is in the revision.
     Inside,
-    /// The target is in the revision; its text decides whether it has the anchor of the link.
+    /// The target is in the revision. Whether the anchor of the link exists depends on the text of the target.
     Anchor,
-    /// The target is on the platform but not of the revision. Only the store can tell if it exists.
+    /// The target is on the platform, outside the revision. Only the store can determine whether it exists.
     Outside,
     /// A web URL.
     Web,
@@ -258,7 +258,7 @@ impl Link {
         reference::destination(&self.reference)
     }
 
-    /// Returns the page and the anchor in it that the link names, if its target is a page of the revision.
+    /// Returns the target page and its anchor if the target of the link is a page of the revision.
     #[must_use]
     pub fn page_anchor(&self) -> Option<(&PageId, &str)> {
         match (&self.reference, &self.source) {

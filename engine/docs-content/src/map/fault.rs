@@ -1,14 +1,14 @@
-//! Results of a pass over a map.
+//! Results of map operations.
 
 use std::collections::BTreeSet;
 
 use docs_store::Hash;
 
-/// The reason a pass over a map ended without a result.
+/// The reason a map operation did not return a result.
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Fault {
-    /// Nodes must be loaded. Once they are, the same call makes progress.
+    /// Nodes must be loaded first. After that, the same call makes progress.
     #[error("{} nodes are not loaded", .0.len())]
     Missing(BTreeSet<Hash>),
     /// A node violates the invariants of a map.
@@ -22,5 +22,5 @@ impl Fault {
     }
 }
 
-/// The result of a pass over a map.
+/// The result of a map operation.
 pub type MapResult<T> = Result<T, Fault>;

@@ -19,7 +19,7 @@ use super::{
     Conflict, ConflictNote, StoredRecord, Subject, ThreeWay, WinningSide,
 };
 
-/// Groups of fields that are merged as a unit, with the name of their clash.
+/// Groups of fields that are merged as a unit, with the name under which their clashes are recorded.
 const MERGED_TOGETHER: [(&str, &[&str]); 2] = [
     (clash_field::POSITION, &["parent", "rank"]),
     (clash_field::CONTENT, &["contentType", "size", "dimensions", "blob", "parts"]),
@@ -54,7 +54,7 @@ impl<'a, 's> Fields<'a, 's> {
         }
     }
 
-    /// Returns the notes and new texts, or ends the pass if texts must be loaded first.
+    /// Returns the conflict notes and merged texts. Requests the texts that are not loaded yet.
     pub(super) fn finish(self) -> PassResult<(BTreeSet<ConflictNote>, Vec<String>)> {
         self.gather.finish()?;
         Ok((self.notes, self.texts))
@@ -287,7 +287,7 @@ impl<'a, 's> Fields<'a, 's> {
             return Ok(merged);
         }
         let Some(terms) = self.gather.ask(term_texts(self.session, &merged))? else {
-            // The pass ends without a result, so this value is discarded.
+            // The value is discarded: the merge runs again after the texts are loaded.
             return Ok(merged);
         };
         let terms: Vec<&str> = terms.iter().map(|t| &**t).collect();

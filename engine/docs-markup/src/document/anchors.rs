@@ -1,4 +1,4 @@
-//! The anchors of a document, and the anchors that other renderers of Markdown derive from its headings.
+//! The anchors of a document, and the alternatives that GitHub and mdBook derive from its headings.
 
 use std::{
     borrow::Cow,
@@ -14,8 +14,8 @@ use crate::slug::{self, MAX_SLUG};
 
 /// The anchors of a document in its [reading view](super::reading_view()).
 ///
-/// A heading has one anchor of its own, and the alternatives that GitHub and mdBook derive from its text. An
-/// alternative is never the anchor of another block.
+/// Besides its own anchor, a heading has the alternatives that GitHub and mdBook derive from its text. An alternative
+/// never equals the anchor of another block.
 ///
 /// ```
 /// use docs_markup::document::{Anchors, parse};
@@ -27,9 +27,9 @@ use crate::slug::{self, MAX_SLUG};
 #[derive(Clone, Debug, Default)]
 pub struct Anchors {
     own: HashSet<String>,
-    /// The anchor of the heading of each alternative.
+    /// Maps alternatives to the anchors of their headings.
     headings: HashMap<String, String>,
-    /// The alternatives of each heading, by its anchor.
+    /// Maps the anchors of headings to their alternatives.
     alternatives: HashMap<String, Vec<String>>,
 }
 
@@ -67,7 +67,7 @@ impl Anchors {
         }
     }
 
-    /// Returns the document's own anchor for an anchor or an alternative, percent-encoded or not.
+    /// Resolves an anchor or an alternative, percent-encoded or not, to an anchor of the document.
     #[must_use]
     pub fn resolve(&self, anchor: &str) -> Option<&str> {
         let find = |anchor: &str| {
@@ -77,14 +77,14 @@ impl Anchors {
         find(anchor).or_else(|| find(&decode_anchor(anchor)))
     }
 
-    /// Returns the alternatives of a heading by its own anchor.
+    /// Returns the alternatives of the heading with the given anchor.
     #[must_use]
     pub fn alternatives(&self, own: &str) -> &[String] {
         self.alternatives.get(own).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
-/// Returns an anchor without percent-encoding and without invisible characters.
+/// Decodes the percent-encoding of an anchor and removes invisible characters.
 #[must_use]
 pub fn decode_anchor(anchor: &str) -> Cow<'_, str> {
     let decoded = match percent_decode_str(anchor).decode_utf8() {
@@ -112,13 +112,15 @@ const fn is_heading(block: &Block) -> bool {
     matches!(block.kind, BlockKind::Heading1(_) | BlockKind::Heading2(_) | BlockKind::Heading3(_))
 }
 
-/// Returns the anchor that GitHub derives from a heading: lower case, without punctuation, each space as a hyphen.
+/// Returns the anchor that GitHub derives from a heading: in lower case, without punctuation, with spaces replaced by
+/// hyphens.
 fn github(text: &str) -> Option<String> {
     let is_kept = |c: &char| c.is_alphanumeric() || is_combining_mark(*c) || matches!(c, '_' | '-' | ' ');
     derived(text.trim().to_lowercase().chars().filter(is_kept))
 }
 
-/// Returns the anchor that mdBook derives from a heading: as GitHub, without marks, and only ASCII in lower case.
+/// Returns the anchor that mdBook derives from a heading: like that of GitHub, but without combining marks, and with
+/// only ASCII letters converted to lower case.
 fn mdbook(text: &str) -> Option<String> {
     let is_kept = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '-') || c.is_whitespace();
     derived(text.trim().chars().filter(is_kept).map(|c| c.to_ascii_lowercase()))
@@ -135,7 +137,7 @@ fn derived(chars: impl Iterator<Item = char>) -> Option<String> {
     (!out.is_empty()).then_some(out)
 }
 
-/// Appends a number to an anchor that precedes.
+/// Appends a number if the anchor is already in use.
 fn number(anchor: String, taken: &mut HashMap<String, u64>) -> String {
     let Some(count) = taken.get(&anchor).copied() else {
         taken.insert(anchor.clone(), 0);

@@ -217,14 +217,14 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// Dependence of the end of a block between empty lines on the following text.
+/// Whether text after the next empty line can continue a block.
 #[derive(PartialEq, Eq)]
 enum Independence {
-    /// Independent, in any spelling.
+    /// Never, in any spelling.
     Always,
-    /// Independent, but only in the original spelling.
+    /// Not in the original spelling.
     AsWritten,
-    /// Dependent: the block may continue.
+    /// Possibly.
     Dependent,
 }
 

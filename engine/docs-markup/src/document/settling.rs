@@ -75,8 +75,8 @@ impl Printer {
     }
 }
 
-/// Maximum number of rounds that extend the verbatim blocks. Each round doubles the extension of runs that did not
-/// suffice.
+/// Maximum number of rounds that extend the verbatim runs. Each round doubles the extension of runs that still
+/// conflict.
 const MAX_ROUNDS: usize = 6;
 /// Maximum length of Markdown whose separate blocks are assumed to round-trip together if each of them does alone. In
 /// longer Markdown, only some of the blocks may fit into the limits, depending on their spelling.
@@ -258,7 +258,7 @@ struct VerbatimRuns {
 /// Consecutive blocks that are preserved as one paragraph.
 struct VerbatimRun {
     blocks: Range<usize>,
-    /// Number of blocks by which the run is extended on both sides if it does not suffice.
+    /// Number of blocks added on each side when the run must grow.
     reach: usize,
     is_enough: bool,
 }

@@ -38,8 +38,8 @@ pub fn update(old: &str, new: &Document) -> Result<String, Invalid> {
     Ok(best)
 }
 
-/// Rewrites Markdown as the part of it that readers can see. Blocks with unchanged content keep their bytes, all others
-/// are printed from scratch, so nothing of the omitted content remains.
+/// Rewrites Markdown so that it only contains what readers can see. Blocks with unchanged content keep their bytes. All
+/// others are printed from scratch, so no omitted content remains.
 ///
 /// If the document cannot be printed as Markdown that parses to it, all blocks are printed from scratch, and a block
 /// that cannot be printed is replaced by its plain text.

@@ -38,7 +38,7 @@ pub struct RepoConfig {
 pub struct Redirect {
     /// The previous path in the space, without leading and trailing slashes.
     pub from: String,
-    /// The file of the target page, or its folder or its path without an extension, from the root of the repository.
+    /// The target page: its file, its folder, or its path without an extension, relative to the root of the repository.
     pub to: RepoPath,
     /// The anchor on the page.
     pub anchor: Option<String>,
@@ -104,8 +104,8 @@ impl RepoConfig {
         })
     }
 
-    /// Returns the text of a configuration file with the location of the content and the redirects, for a repository
-    /// without one; `None` for the default location and there are no redirects.
+    /// Returns a configuration file with the content location and the redirects, for a repository without one. Returns
+    /// `None` if the location is the default and there are no redirects.
     ///
     /// # Example
     /// ```
@@ -191,7 +191,7 @@ impl<'a> Keys<'a> {
         self.join(key, base, path)
     }
 
-    /// Returns a path in the content folder, which a leading slash stands for.
+    /// Resolves a path in the content folder. A leading slash denotes that folder.
     fn content_path(&self, key: &str, base: &RepoPath, default: &str) -> Result<RepoPath, FormatError> {
         match self.map.get(key) {
             Some(Value::String(path)) if path.starts_with('/') => {

@@ -173,7 +173,7 @@ impl<'a> ExportPlan<'a> {
         self.places_before.paths.iter().any(is_other) || after.len() != self.places_before.paths.len()
     }
 
-    /// Returns the text of a page's file, written over the file at its path in Git.
+    /// Returns the new text of a page's file. Parts with the same content as in `template` keep its bytes.
     #[must_use]
     pub fn page(
         &self,
@@ -280,7 +280,7 @@ impl<'a> ExportPlan<'a> {
         TextWriter { kind, before, after, from, to, plain_title, is_page: &is_page }.write(text, content)
     }
 
-    /// Returns the pages that would get another slug if the result was imported.
+    /// Returns the pages that would get a different slug if the result were imported.
     fn of_another_slug(&self) -> Result<Vec<PageId>, FormatError> {
         let titles = HashMap::new();
         let summary = self.outline(&titles).write();

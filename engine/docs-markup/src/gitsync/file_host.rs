@@ -1,16 +1,16 @@
-//! Addresses of files at the host of a repository.
+//! URLs of files on the host of a repository.
 
 use super::RepoPath;
 
-/// The pages of a Git host that show the files of a branch or tag.
+/// The web pages of a Git host that show the files of a branch or tag.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileHost {
-    /// The address of the root folder.
+    /// The URL of the root folder's page.
     base: String,
 }
 
 impl FileHost {
-    /// Returns the pages of a repository by its URL, for GitHub, GitLab and Bitbucket.
+    /// Derives the file pages from the URL of a repository on GitHub, GitLab or Bitbucket.
     ///
     /// # Example
     /// ```
@@ -44,8 +44,8 @@ impl FileHost {
         is_repository.then(|| Self { base: format!("https://{host}/{path}/{view}/{}", encode(name)) })
     }
 
-    /// Returns the pages of a repository by the address of the root folder of a branch, which ends in `/tree/` and the
-    /// name of the branch at GitHub, GitLab and compatible hosts.
+    /// Derives the file pages from the URL of a branch's root folder, which ends in `/tree/` and the branch name on
+    /// GitHub, GitLab and compatible hosts.
     #[must_use]
     pub fn from_tree_url(url: &str, reference: &str) -> Option<Self> {
         let name = ref_name(reference)?;
@@ -55,7 +55,7 @@ impl FileHost {
         is_plain.then(|| Self { base: format!("{repository}/blob/{}", encode(name)) })
     }
 
-    /// Returns the address of the page that shows a file.
+    /// Returns the URL of the page that shows a file.
     #[must_use]
     pub fn view(&self, path: &RepoPath, anchor: Option<&str>) -> String {
         let anchor = anchor.map(|anchor| format!("#{anchor}")).unwrap_or_default();
@@ -69,7 +69,7 @@ fn ref_name(reference: &str) -> Option<&str> {
     name.filter(|name| !name.is_empty())
 }
 
-/// Encodes a path for an address, and for a destination in Markdown.
+/// Percent-encodes a path for URLs and Markdown destinations.
 fn encode(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {

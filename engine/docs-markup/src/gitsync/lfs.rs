@@ -1,9 +1,9 @@
-//! Pointers of Git LFS: small files in place of the contents, which the host stores elsewhere.
+//! Git LFS pointers: small files that represent content stored elsewhere by the host.
 
-/// Maximum size of a pointer, in bytes, by the specification of Git LFS.
+/// Maximum size of a pointer in bytes, as defined by the Git LFS specification.
 pub const MAX_POINTER_BYTES: u64 = 1_024;
 
-/// A pointer of Git LFS.
+/// A Git LFS pointer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LfsPointer {
     /// The SHA-256 hash of the content, in hexadecimal.
@@ -13,7 +13,7 @@ pub struct LfsPointer {
 }
 
 impl LfsPointer {
-    /// Parses the bytes of a file; `None` if it is not a pointer.
+    /// Parses the bytes of a file. Returns `None` if it is not a pointer.
     ///
     /// # Example
     /// ```

@@ -49,7 +49,7 @@ impl ReferenceKind {
         }
     }
 
-    /// Returns `true` if a reference can have an address at the host of the repository: it does not show the target.
+    /// Returns `true` if the reference may become a URL on the repository host, because it does not embed its target.
     #[must_use]
     pub const fn is_link(self) -> bool {
         matches!(self, Self::Link | Self::Tag)

@@ -67,16 +67,16 @@ pub fn web_reference(destination: &str) -> Option<ContentRef> {
     web_url(destination).map(|_| ContentRef::Url { url: destination.to_owned() })
 }
 
-/// The lines between the marks of front matter.
+/// The result of parsing the lines between front matter fences.
 pub(super) enum FrontBlock {
     Map(Box<FrontMatter>),
-    /// They resemble a map, but cannot be parsed.
+    /// The lines resemble a map, but cannot be parsed.
     Unreadable,
     /// The text between two horizontal rules.
     Text,
 }
 
-/// Parses the lines between the marks of front matter. Invalid parts are reported in `warnings`.
+/// Parses the lines between front matter fences. Reports invalid parts in `warnings`.
 pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontBlock {
     let keys = match read_map(yaml) {
         Ok(Some(keys)) => keys,
@@ -94,12 +94,12 @@ pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontBlock {
     FrontBlock::Map(Box::new(reader.read()))
 }
 
-/// Returns `true` if a text is a map, which may be empty.
+/// Returns `true` if the YAML is a map, including an empty one.
 pub(super) fn is_map(yaml: &str) -> bool {
     matches!(read_map(yaml), Ok(Some(_)))
 }
 
-/// Reads a map; `None` for another type. The error completes a sentence that starts with "The front matter".
+/// Parses a map. Returns `None` for another type. The error completes a sentence that starts with "The front matter".
 fn read_map(yaml: &str) -> Result<Option<Map<String, Value>>, String> {
     if yaml.trim().is_empty() {
         return Ok(Some(Map::new()));
@@ -114,7 +114,7 @@ fn read_map(yaml: &str) -> Result<Option<Map<String, Value>>, String> {
     }
 }
 
-/// Returns `true` if the first line of a text, except comments, begins with a key.
+/// Returns `true` if the first line other than comments begins with a key.
 fn resembles_map(yaml: &str) -> bool {
     let mut lines = yaml.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
     let Some((key, rest)) = lines.next().and_then(|line| line.split_once(':')) else { return false };

@@ -24,12 +24,12 @@ pub(super) struct TitlePosition {
     pub(super) range: Range<usize>,
 }
 
-/// Maximum length of the lines of a title heading, in bytes. A longer heading is text. Link definitions are parsed in
-/// parts of this length.
+/// Maximum length of a title heading in bytes. A longer heading is part of the text. Link definitions are parsed in
+/// chunks of this length.
 pub(super) const MAX_HEADING_BYTES: usize = 4 << 10;
 
-/// Finds the level 1 heading of a text, if only comments, link definitions and blank lines precede it. The text up to
-/// `from` also belongs to the prelude.
+/// Finds the level 1 heading of a text if only comments, link definitions and blank lines precede it. The prelude also
+/// includes the text up to `from`.
 pub(super) fn find_title(text: &str, from: usize) -> Option<TitlePosition> {
     let start = if from > 0 { 0 } else { text.len() - without_blank_lines(text).len() };
     let end = prelude_end(text, start.max(from));
@@ -59,8 +59,7 @@ pub(super) fn find_title(text: &str, from: usize) -> Option<TitlePosition> {
     None
 }
 
-/// Returns the text before a heading in its stored form, which ends with a blank line: nothing separates it from the
-/// body otherwise.
+/// Returns the text before a heading in its stored form, which ends with a blank line to separate it from the body.
 pub(crate) fn stored_prelude(prelude: &str) -> Cow<'_, str> {
     let ends_blank = prelude.split_inclusive('\n').next_back().is_none_or(|line| line.trim().is_empty());
     if ends_blank { Cow::Borrowed(prelude) } else { Cow::Owned(format!("{prelude}\n")) }
@@ -86,7 +85,7 @@ fn first_block(text: &str) -> &str {
     &text[..end]
 }
 
-/// Returns the end of the comments, link definitions and blank lines from a position.
+/// Returns the end of the comments, link definitions and blank lines that begin at `start`.
 fn prelude_end(text: &str, start: usize) -> usize {
     let mut at = start;
     loop {
@@ -99,7 +98,7 @@ fn prelude_end(text: &str, start: usize) -> usize {
     }
 }
 
-/// Returns the length of the comments in the first lines; `None` if the lines contain other text.
+/// Returns the length of the leading comments, or `None` if their lines contain other text.
 fn comments_length(text: &str) -> Option<usize> {
     if !starts_block(text, "<!--") {
         return None;
@@ -118,18 +117,18 @@ fn comments_length(text: &str) -> Option<usize> {
     }
 }
 
-/// Returns the length of the link definitions in the first lines.
+/// Returns the length of the leading link definitions.
 fn definitions_length(text: &str) -> Option<usize> {
     if !starts_block(text, "[") {
         return None;
     }
     let block = first_block(text);
-    // The definition of a footnote is visible.
+    // A footnote definition is visible text.
     let mut events = Parser::new_ext(block, Options::ENABLE_FOOTNOTES).into_offset_iter();
     Some(events.next().map_or(block.len(), |(_, range)| range.start))
 }
 
-/// Returns `true` if a text begins with a mark, indented by less than a code block.
+/// Returns `true` if `text` begins with `mark`, indented less than a code block.
 fn starts_block(text: &str, mark: &str) -> bool {
     let unindented = text.trim_start_matches(' ');
     text.len() - unindented.len() < 4 && unindented.starts_with(mark)

@@ -189,7 +189,7 @@ pub fn split_front(markdown: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Splits off the lines between the marks of front matter, whatever they contain.
+/// Splits off the lines between front matter fences, whether or not they are valid YAML.
 fn front_block(markdown: &str) -> (Option<&str>, &str) {
     let text = without_mark(markdown);
     let mut lines = text.split_inclusive('\n');

@@ -286,8 +286,8 @@ pub struct Tokens<'a> {
     next: Option<HtmlToken<'a>>,
     /// The name of the open element whose content is text.
     raw: Option<&'static str>,
-    /// Number of bytes that may still be scanned without finding a tag. The limit prevents that repeated text that
-    /// resembles tags is scanned to its end each time.
+    /// Number of bytes that may still be scanned without finding a tag. The limit ensures that repeated text that
+    /// resembles tags is not scanned to its end each time.
     left: usize,
 }
 

@@ -70,8 +70,8 @@ const MAX_NODES: usize = 50_000;
 /// Maximum total size in bytes of the strings in a file, with aliases resolved: twice the maximum file size.
 const MAX_TEXT_BYTES: usize = 2 << 20;
 
-/// The number of nodes that any text can have, and the number of bytes required for each further node: a list of
-/// minimal objects takes about 220 bytes of memory per node.
+/// Number of nodes allowed in any text, and number of bytes required for each additional node. A list of minimal
+/// objects takes about 220 bytes of memory per node.
 const FREE_NODES: usize = 4_000;
 const BYTES_A_NODE: usize = 12;
 /// The same limits for events within anchors, counted once per enclosing anchor.

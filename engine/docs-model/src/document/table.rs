@@ -104,7 +104,7 @@ pub struct TableColumn {
     /// The type of the column.
     #[serde(flatten)]
     pub kind: TableColumnKind,
-    /// The Markdown notation of the title if it contains more than text. Ignored if it parses to a different title.
+    /// The Markdown source of the title if it has formatting. Ignored if it parses to a different title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spelling: Option<String>,
 }

@@ -4,7 +4,7 @@ use super::{Language, TokenKind, WordToken, stems::Stems, tokens};
 
 /// Maximum number of query terms; further ones are ignored.
 const MAX_NEEDS: usize = 64;
-/// Maximum number of index words that a query visits to find words with typos, and again to find words with a prefix, and to find inflections.
+/// Maximum number of index words that a query visits for each kind of inexact match: typos, prefixes and inflections.
 /// The budget is divided equally among the words of the query.
 const MAX_VISITED_WORDS: usize = 40_000;
 /// Minimum word length for one typo.
@@ -166,14 +166,14 @@ impl Word {
         self.typos
     }
 
-    /// Returns the beginning of all its inflections; `None` if it has none.
+    /// Returns the common prefix of its inflections, or `None` if it has none.
     #[must_use]
     pub fn inflection_beginning(&self) -> Option<&str> {
         self.stems.as_ref().map(Stems::beginning)
     }
 
-    /// The maximum number of index words to visit for typos, for its prefix, and for its inflections. Words
-    /// Further words are omitted, so that the cost of a query does not depend on the size of the index.
+    /// Returns the maximum number of index words to visit for each kind of inexact match. Further words are omitted, so
+    /// that the cost of a query does not depend on the size of the index.
     #[must_use]
     pub const fn visits(&self) -> usize {
         self.visits

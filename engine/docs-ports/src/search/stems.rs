@@ -4,12 +4,12 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 /// Minimum length in characters of a word with inflections.
 const MIN_WORD: usize = 3;
-/// Minimum length in characters of the common beginning of inflections.
+/// Minimum length in characters of the common prefix of inflections.
 const MIN_BEGINNING: usize = 2;
-/// Maximum difference of the lengths of two inflections in bytes.
+/// Maximum number of bytes by which an inflection may exceed the query word.
 const MAX_ENDING: usize = 16;
 
-/// A language whose inflections are found.
+/// A language for which searches find inflections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Language {
     Danish,
@@ -31,8 +31,8 @@ pub enum Language {
 }
 
 impl Language {
-    /// Returns the language with an ISO 639 code; a region after a hyphen is ignored. Returns `None` if its inflections
-    /// are not known.
+    /// Returns the language for an ISO 639 code, ignoring a region after a hyphen. Returns `None` for unsupported
+    /// languages.
     #[must_use]
     pub fn from_code(code: &str) -> Option<Self> {
         Some(match code.split('-').next()? {
@@ -86,18 +86,18 @@ struct Stem {
     text: String,
 }
 
-/// The stems of a word, one for each language in which it may be written.
+/// The stems of a word, one per language in which it may be written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Stems {
     stems: Vec<Stem>,
-    /// The beginning that all inflections share. An ending can change the last letter of the stem.
+    /// The common prefix of all inflections. An ending can change the last letter of the stem.
     beginning: String,
     longest: usize,
 }
 
 impl Stems {
-    /// Computes the stems of a folded word in the languages of a query. Words of other scripts have the language of
-    /// their script. Returns `None` for a word without inflections.
+    /// Computes the stems of a folded word in the languages of a query. A Greek or Cyrillic word is stemmed in the
+    /// language of its script. Returns `None` for a word without inflections.
     pub(super) fn new(word: &str, languages: &[Language]) -> Option<Self> {
         if word.chars().count() < MIN_WORD || !word.chars().all(char::is_alphabetic) {
             return None;
@@ -125,12 +125,12 @@ impl Stems {
         (!stems.is_empty()).then(|| Self { stems, beginning: beginning.to_owned(), longest })
     }
 
-    /// Returns the beginning of all inflections.
+    /// Returns the common prefix of all inflections.
     pub(super) fn beginning(&self) -> &str {
         &self.beginning
     }
 
-    /// Returns `true` if a folded word of a text is an inflection of the word.
+    /// Returns `true` if the folded word `term` is an inflection of this word.
     pub(super) fn include(&self, term: &str) -> bool {
         term.starts_with(&self.beginning)
             && term.len() <= self.longest

@@ -17,9 +17,9 @@ use super::{
 /// Maximum number of attempts at an operation.
 const ATTEMPT_CAP: u32 = 10;
 
-/// Writers of different keys rarely conflict: on average, a transaction needs at most two attempts, and one on an idle
-/// machine. In a store that tracks dependencies by page, longer transactions conflict more often with writers of
-/// neighboring keys.
+/// Writers of different keys rarely conflict: on average, a transaction needs at most two attempts, and exactly one on
+/// an idle machine. In a store that tracks dependencies by page, longer transactions conflict more often with writers
+/// of neighboring keys.
 pub async fn disjoint_writers_mostly_one_attempt(factory: &dyn Factory) {
     let store = factory.store().await;
     for page in 0..10 {

@@ -1,10 +1,10 @@
-//! Bare web and email addresses in text, as GitHub Flavored Markdown defines them.
+//! Autolinks: bare web and email addresses in text, as defined by GitHub Flavored Markdown.
 
 use std::ops::Range;
 
 use super::placeholders::OPEN;
 
-/// Returns the addresses in a text with their link destinations, in order.
+/// Returns the ranges of the addresses in `text` with their link destinations, in order.
 pub(super) fn find(text: &str) -> Vec<(Range<usize>, String)> {
     let mut found = Vec::new();
     if !has_candidate(text) {
@@ -37,7 +37,7 @@ fn has_candidate(text: &str) -> bool {
     text.contains('@') || text.contains("://") || text.contains("www.")
 }
 
-/// Returns the length and the destination of the web address at the beginning of a text.
+/// Returns the length and the link destination of the web address at the beginning of `text`.
 fn web(text: &str) -> Option<(usize, String)> {
     let scheme = ["https://", "http://", ""].into_iter().find(|scheme| text.starts_with(scheme))?;
     let rest = &text[scheme.len()..];
@@ -79,7 +79,7 @@ fn trimmed(text: &str) -> usize {
     end
 }
 
-/// Returns the email address around an `@`, which begins after a position.
+/// Returns the email address around the `@` at `at`. The address begins at `from` or later.
 fn email(text: &str, from: usize, at: usize) -> Option<(Range<usize>, String)> {
     let is_local = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_' | b'+');
     let local = text.as_bytes()[from..at].iter().rev().take_while(|b| is_local(b)).count();

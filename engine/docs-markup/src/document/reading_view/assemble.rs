@@ -1,4 +1,5 @@
-//! The inline nodes of a text: addresses, emoji and footnote references are found in it, and placeholders replaced.
+//! Builds the inline nodes of a text block: detects bare addresses, emoji and footnote references, and replaces
+//! placeholders.
 
 use std::ops::Range;
 
@@ -19,12 +20,12 @@ use super::{
     state::View,
 };
 
-/// Images up to this width or height, in pixels, have the size of a line.
+/// Maximum width or height, in pixels, of an image that is displayed at line height.
 const LINE_PIXELS: f64 = 32.0;
-/// Maximum length of the name of an emoji, in bytes.
+/// Maximum length of an emoji short name, in bytes.
 const MAX_NAME: usize = 60;
 
-/// A part of an open text.
+/// An item of an open text block.
 #[derive(Debug)]
 pub(super) enum Item {
     Text { text: String, marks: Vec<MarkKind>, link: Option<usize> },
@@ -40,12 +41,12 @@ pub(super) struct Image {
     pub(super) align: Option<ImageAlign>,
 }
 
-/// Returns `true` if a text has no visible part.
+/// Returns `true` if the items have no visible content.
 pub(super) fn is_blank(items: &[Item]) -> bool {
     items.iter().all(|item| matches!(item, Item::Text { text, .. } if text.trim().is_empty()))
 }
 
-/// Returns `true` if white space after a text has no effect.
+/// Returns `true` if whitespace after the items would have no effect.
 pub(super) fn ends_with_space(items: &[Item]) -> bool {
     match items.last() {
         Some(Item::Text { text, .. }) => text.ends_with([' ', '\n']),
@@ -54,7 +55,7 @@ pub(super) fn ends_with_space(items: &[Item]) -> bool {
     }
 }
 
-/// Returns the block of a text that consists of one image without a link.
+/// Returns an image block if the items consist of a single image without a link.
 pub(super) fn image_block(items: &[Item], align: Option<TextAlign>) -> Option<Block> {
     let mut shown = items.iter().filter(|item| !is_blank(std::slice::from_ref(*item)));
     let (Some(Item::Image { image, link: None }), None) = (shown.next(), shown.next()) else { return None };
@@ -73,7 +74,7 @@ fn block_of(image: &Image, align: Option<ImageAlign>) -> Block {
     Block::new(BlockKind::Images { align, full_width: None, with_frame: None }, vec![Node::Block(own)])
 }
 
-/// Returns the inline nodes of a text.
+/// Converts the items of a text block to inline nodes.
 pub(super) fn nodes(
     items: Vec<Item>,
     links: &[(ContentRef, Option<String>)],
@@ -126,7 +127,7 @@ struct Assembly<'a> {
 }
 
 impl Assembly<'_> {
-    /// Ends the current link unless it is this one.
+    /// Ends the current link, unless it is the given one.
     fn enter(&mut self, link: Option<usize>) {
         if self.link == link && link.is_some() {
             return;
@@ -162,7 +163,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// Adds text with emoji, footnote references and placeholders.
+    /// Adds text, converting the emoji, footnote references and placeholders in it.
     fn pieces(&mut self, text: &str, marks: &[Mark]) {
         let mut at = 0;
         let mut from = 0;
@@ -201,7 +202,7 @@ impl Assembly<'_> {
         Some((Piece::Inline(Inline::new(InlineKind::Emoji { code }, Vec::new())), name.len() + 2))
     }
 
-    /// Adds an element of the document.
+    /// Adds an inline element of the document.
     fn element(&mut self, inline: Inline) {
         match inline.kind {
             InlineKind::Link { .. } if self.link.is_some() => {
@@ -212,12 +213,12 @@ impl Assembly<'_> {
         }
     }
 
-    /// Adds a reference to a footnote.
+    /// Adds a footnote reference.
     fn note(&mut self, label: String) {
         self.annotate(Inline { spelling: Some(label), ..Inline::new(InlineKind::Annotation {}, Vec::new()) });
     }
 
-    /// Adds an annotation around the last word, or around its number if there is no word.
+    /// Annotates the last word. If there is none, inserts the number of the annotation and annotates that.
     fn annotate(&mut self, mut inline: Inline) {
         let link = self.link;
         self.enter(None);
@@ -234,14 +235,14 @@ impl Assembly<'_> {
     }
 }
 
-/// A part of a text that is not text.
+/// Syntax within text that represents an element.
 enum Piece {
     Inline(Inline),
     Note(String),
     Nothing,
 }
 
-/// Removes the last word from nodes. Marked text is removed as a whole.
+/// Removes and returns the last word of the nodes. A last leaf with marks is removed as a whole.
 fn last_word(nodes: &mut Vec<Node>) -> Option<Leaf> {
     let Some(Node::Text(text)) = nodes.last_mut() else { return None };
     let last = text.leaves.last_mut()?;
@@ -278,7 +279,7 @@ fn has_inline(nodes: &[Node]) -> bool {
     nodes.iter().any(|node| matches!(node, Node::Inline(_)))
 }
 
-/// Removes white space at the edges of nodes.
+/// Trims whitespace from both ends of the nodes.
 fn trimmed(mut nodes: Vec<Node>) -> Vec<Node> {
     while let Some(Node::Text(text)) = nodes.first_mut() {
         let Some(leaf) = text.leaves.first_mut() else {

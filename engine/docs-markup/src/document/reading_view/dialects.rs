@@ -4,8 +4,8 @@ use docs_model::{Block, BlockKind, HintStyle, Leaf, MarkKind, Node, TextNode};
 
 use super::super::{simple_blocks::paragraph, spelling};
 
-/// Returns the language and the title in the information after a code fence, such as `rust,ignore`, `{.js}` or
-/// `js title="a.js"`.
+/// Returns the language and the title from the info string of a code fence, such as `rust,ignore`, `{.js}` or `js
+/// title="a.js"`.
 pub(super) fn fence(info: &str) -> (&str, Option<String>) {
     let trimmed = info.trim();
     let first = trimmed
@@ -27,7 +27,7 @@ pub(super) fn fence(info: &str) -> (&str, Option<String>) {
     (if is_attribute { "" } else { language }, named)
 }
 
-/// Returns the style of a quotation that is a GitHub alert, such as `> [!NOTE]`, and its content.
+/// Returns the style and content of a quotation that is a GitHub alert, such as `> [!NOTE]`.
 pub(super) fn alert(block: &Block) -> Option<(HintStyle, Vec<Node>)> {
     let (BlockKind::Blockquote {}, Some(Node::Block(first))) = (&block.kind, block.nodes.first()) else {
         return None;
@@ -56,7 +56,7 @@ pub(super) fn alert(block: &Block) -> Option<(HintStyle, Vec<Node>)> {
     Some((style, nodes))
 }
 
-/// Returns the style of an alert. Unknown alerts, such as `[!EXAMPLE]`, also have a title.
+/// Returns the style and title of an alert. Only unknown alerts, such as `[!EXAMPLE]`, have a title.
 fn alert_style(name: &str) -> Option<(HintStyle, Option<String>)> {
     let style = match name.to_ascii_uppercase().as_str() {
         "NOTE" | "INFO" | "IMPORTANT" => HintStyle::Info,

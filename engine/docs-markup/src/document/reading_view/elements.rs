@@ -1,4 +1,4 @@
-//! The elements of HTML that become part of a document. All others keep their content or are dropped.
+//! Converts HTML elements to document elements. Unsupported elements are replaced by their content or dropped.
 
 use std::borrow::Cow;
 
@@ -24,19 +24,19 @@ const DROPPED: [&str; 12] = [
     "script", "style", "template", "head", "title", "svg", "object", "applet", "canvas", "textarea",
     "select", "datalist",
 ];
-/// Elements whose content is replaced by an embed or a link.
+/// Elements that are replaced by an embed or a link.
 const MEDIA: [&str; 3] = ["video", "audio", "iframe"];
-/// Elements that begin on a new line and have no other effect.
+/// Elements whose only effect is to begin a new line.
 const SECTIONS: [&str; 18] = [
     "div", "section", "article", "main", "header", "footer", "nav", "aside", "center", "address", "figure",
     "fieldset", "form", "hgroup", "body", "html", "dl", "search",
 ];
-/// Maximum number of rows and columns that a cell spans.
+/// Maximum number of rows and of columns that a cell spans.
 const MAX_SPAN: usize = 100;
-/// Schemes of addresses that run code.
+/// URL schemes that execute code.
 const UNSAFE: [&str; 3] = ["javascript:", "vbscript:", "data:text"];
 
-/// Reads HTML into a builder: whole blocks, or a single tag.
+/// Parses HTML, either whole blocks or a single tag, and adds it to a builder.
 pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
     work_budget::step(source.len());
     for token in html::tokens(source, 0..source.len()) {
@@ -56,7 +56,7 @@ pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
     }
 }
 
-/// Removes incomplete and very long tags, which are text to the tokenizer.
+/// Removes incomplete and overlong tags, which the tokenizer returns as text.
 fn without_incomplete_tags(text: &str) -> Cow<'_, str> {
     let is_tag =
         |at: usize| text[at + 1..].trim_start_matches('/').starts_with(|c: char| c.is_ascii_alphabetic());
@@ -76,7 +76,7 @@ fn without_incomplete_tags(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns the target of an address, unless it would run code.
+/// Returns the link target for a URL, or `None` if the URL would execute code.
 pub(super) fn target(url: &str) -> Option<ContentRef> {
     let url = url.trim();
     let bare: String =
@@ -170,7 +170,7 @@ fn skip(builder: &mut Builder<'_>, element: &Element<'_>) {
     }
 }
 
-/// Adds skipped media as an embed, or as a file.
+/// Adds a skipped media element as an embed, or as a file.
 fn media(builder: &mut Builder<'_>, skipped: Skipped) {
     let Some(source) = skipped.source.filter(|_| MEDIA.contains(&skipped.name.as_str())) else { return };
     let url = if source.starts_with("//") { format!("https:{source}") } else { source };
@@ -192,7 +192,7 @@ fn in_code(builder: &mut Builder<'_>, element: &Element<'_>) {
     }
 }
 
-/// Returns the language in the class of code.
+/// Returns the language given in the class of a code element.
 fn language(element: &Element<'_>) -> String {
     let class = element.get("class").or_else(|| element.get("lang")).unwrap_or_default();
     let known = class
@@ -201,7 +201,7 @@ fn language(element: &Element<'_>) -> String {
     known.unwrap_or_default().to_owned()
 }
 
-/// Opens a block. Returns `false` for an element within text.
+/// Opens a block. Returns `false` for an inline element.
 fn block(builder: &mut Builder<'_>, element: &Element<'_>) -> bool {
     let name = element.name.as_str();
     let opener = Opener::Html(name.to_owned());
@@ -257,7 +257,7 @@ fn list(builder: &mut Builder<'_>, element: &Element<'_>) -> bool {
         "li" | "dd" => {
             builder.close_part(&["li", "dd"]);
             if name == "dd" {
-                // Ends the term before it.
+                // End the preceding term.
                 builder.close_text();
                 builder.close_mark(MarkKind::Bold);
             }
@@ -318,7 +318,7 @@ fn cell(element: &Element<'_>) -> Cell {
     }
 }
 
-/// Handles the opening tag of an element within text.
+/// Handles the opening tag of an inline element.
 fn inline(builder: &mut Builder<'_>, element: &Element<'_>) {
     let name = element.name.as_str();
     if let Some(mark) = mark(name) {

@@ -1,4 +1,4 @@
-//! The last steps of a view: bodies of footnotes, keys and anchors.
+//! Final steps of building a view: footnote bodies, keys and anchors.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use docs_model::{Block, Document, Fragment, Inline, InlineKind, Node};
 
 use super::{super::keys, state::View};
 
-/// Bytes of memory of a copied block, in addition to its text.
+/// Estimated memory of a copied block in bytes, in addition to its text.
 const COPY_BYTES: usize = 1_000;
 
-/// Sets the bodies of annotations that only have a label. Annotations in such a body keep their text only.
+/// Sets the bodies of annotations that only have a label. Annotations within such a body are replaced by their text.
 pub(super) fn notes(document: &mut Document, view: &mut View) {
     let bodies = std::mem::take(&mut view.notes);
     blocks(&mut document.nodes, &bodies, view);

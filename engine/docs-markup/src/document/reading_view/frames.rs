@@ -1,4 +1,4 @@
-//! The open blocks of a view while its parts are read.
+//! The stack of open blocks while a view is built.
 
 use docs_model::{
     Block, BlockKind, BlockMeta, ContentRef, Fragment, HeadingData, Inline, Leaf, MarkKind, Node, TextAlign,
@@ -16,13 +16,13 @@ use super::{
     state::View,
 };
 
-/// Maximum number of open blocks and elements. Further ones are transparent.
+/// Maximum number of open blocks and elements. Further ones are ignored, but their content is kept.
 const MAX_OPEN: usize = 64;
-/// Estimated bytes of memory of a block, and of a run of text.
+/// Estimated memory of a block and of a text run, in bytes.
 const BLOCK_BYTES: usize = 800;
 const RUN_BYTES: usize = 240;
 
-/// The syntax that opened a block, and that ends it.
+/// The syntax that opened a block and must close it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Opener {
     Markdown,
@@ -35,7 +35,7 @@ pub(super) enum Opener {
 pub(super) enum FrameKind {
     /// A block with child blocks.
     Block(BlockKind),
-    /// An element that only aligns its content, or does nothing.
+    /// An element that at most aligns its content.
     Plain(Option<TextAlign>),
     Details {
         is_open: Option<bool>,
@@ -57,7 +57,7 @@ struct Frame {
     blocks: Vec<Block>,
 }
 
-/// The kind of an open text.
+/// The kind of an open text block.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum TextKind {
     Paragraph,
@@ -72,28 +72,28 @@ struct OpenText {
     items: Vec<Item>,
 }
 
-/// Code that is being read: the information after its fence, and its text.
+/// An open code block: its info string and its text.
 #[derive(Debug, Default)]
 pub(super) struct OpenCode {
     pub(super) info: String,
     pub(super) text: String,
 }
 
-/// An element of HTML whose content is skipped.
+/// An HTML element whose content is skipped.
 #[derive(Debug)]
 pub(super) struct Skipped {
     pub(super) name: String,
     pub(super) depth: usize,
-    /// The source of media.
+    /// The URL of a media element.
     pub(super) source: Option<String>,
 }
 
-/// Builds the blocks of one level of a view.
+/// Builds the blocks of one nesting level of a view.
 pub(super) struct Builder<'v> {
     pub(super) view: &'v mut View,
     depth: usize,
     frames: Vec<Frame>,
-    /// The number of open Markdown blocks that are transparent.
+    /// The number of open Markdown blocks beyond [`MAX_OPEN`], which are ignored.
     ignored: usize,
     root: Vec<Block>,
     text: Option<OpenText>,
@@ -103,9 +103,9 @@ pub(super) struct Builder<'v> {
     anchors: Vec<String>,
     pub(super) code: Option<OpenCode>,
     pub(super) skipped: Option<Skipped>,
-    /// `true` in the head of a table of HTML.
+    /// `true` in the header of an HTML table.
     pub(super) is_head: bool,
-    /// The dark image of the open `picture`.
+    /// The dark mode image of the open `picture` element.
     pub(super) dark: Option<ContentRef>,
     /// The elements that placeholders in the text represent.
     pub(super) originals: Vec<Inline>,
@@ -132,7 +132,7 @@ impl<'v> Builder<'v> {
         }
     }
 
-    /// Returns the nesting depth of a block that is added now.
+    /// Returns the nesting depth of the next block.
     pub(super) const fn level(&self) -> usize {
         self.depth + self.frames.len()
     }
@@ -142,7 +142,7 @@ impl<'v> Builder<'v> {
         self.text.is_none() && self.anchors.is_empty()
     }
 
-    /// Closes everything that is open, and returns the blocks.
+    /// Closes all open blocks and returns the blocks.
     pub(super) fn finish(mut self) -> Vec<Block> {
         self.close_code();
         self.close_text();
@@ -208,7 +208,7 @@ impl<'v> Builder<'v> {
         self.frames.push(Frame { kind, opener, blocks: Vec::new() });
     }
 
-    /// Closes the innermost block that Markdown opened, and everything in it.
+    /// Closes the innermost block that Markdown opened, and all blocks within it.
     pub(super) fn close_markdown(&mut self) {
         self.close_text();
         if self.ignored > 0 {
@@ -224,8 +224,8 @@ impl<'v> Builder<'v> {
         }
     }
 
-    /// Closes the innermost open element with a name, unless Markdown opened a block in it. Returns `true` if there is
-    /// such an element.
+    /// Closes the innermost open element with the given name, unless it contains an open Markdown block. Returns `true`
+    /// if there is such an element.
     pub(super) fn close_element(&mut self, name: &str) -> bool {
         let Some(at) = self.element(|frame, _| matches!(&frame.opener, Opener::Html(own) if own == name))
         else {
@@ -251,7 +251,8 @@ impl<'v> Builder<'v> {
         None
     }
 
-    /// Closes the open part of a list or table with one of these names, within the innermost list or table.
+    /// Closes the innermost open part of a list or table (item, row or cell) that has one of these names, without
+    /// leaving the innermost list or table.
     pub(super) fn close_part(&mut self, names: &[&str]) {
         let is_end = |frame: &Frame| {
             matches!(&frame.kind, FrameKind::Table(_))
@@ -371,7 +372,7 @@ impl<'v> Builder<'v> {
         self.add(block);
     }
 
-    /// Sets the caption of the image before it. A caption of other content is a paragraph.
+    /// Sets the caption of the preceding image. After other content, the caption becomes a paragraph.
     fn caption(&mut self, nodes: Vec<Node>) {
         if nodes.is_empty() {
             return;
@@ -387,7 +388,7 @@ impl<'v> Builder<'v> {
         caption.into_iter().for_each(|block| self.add(block));
     }
 
-    /// Opens a paragraph or heading. An empty one that HTML opened remains open instead.
+    /// Opens a paragraph or heading. For a Markdown paragraph, an empty paragraph opened by HTML is reused.
     pub(super) fn open_text(&mut self, kind: TextKind, align: Option<TextAlign>, opener: Opener) {
         let is_reused = opener == Opener::Markdown
             && kind == TextKind::Paragraph
@@ -431,7 +432,7 @@ impl<'v> Builder<'v> {
         self.add(block);
     }
 
-    /// Ends the marks and links that are open at the end of a text of Markdown.
+    /// Closes the marks and links that are still open at the end of a Markdown text block.
     pub(super) fn reset_marks(&mut self) {
         self.marks.clear();
         (self.link, self.skipped, self.dark) = (None, None, None);
@@ -506,7 +507,7 @@ impl<'v> Builder<'v> {
         self.items().push(Item::Text { text: text.to_owned(), marks, link });
     }
 
-    /// Adds text of HTML, whose white space is collapsed.
+    /// Adds HTML text with collapsed whitespace.
     pub(super) fn push_collapsed(&mut self, text: &str) {
         if self.code.is_some() {
             return self.push(text);
@@ -533,12 +534,12 @@ impl<'v> Builder<'v> {
         }
     }
 
-    /// Returns `true` between the parts of a list or table, or before the text of a block.
+    /// Returns `true` if neither text nor code is open, for example between list items.
     pub(super) fn is_between(&self) -> bool {
         self.text.is_none() && self.code.is_none()
     }
 
-    /// Ends an HTML block: its text, and its marks.
+    /// Ends an HTML block: closes its text and its marks.
     pub(super) fn end_html(&mut self) {
         let is_text =
             self.text.as_ref().is_some_and(|text| text.opener.is_none() || !assemble::is_blank(&text.items));
@@ -550,7 +551,7 @@ impl<'v> Builder<'v> {
         self.close_code();
     }
 
-    /// Adds an element or an image.
+    /// Adds an inline element or an image.
     pub(super) fn push_item(&mut self, item: impl FnOnce(Option<usize>) -> Item) {
         if self.skipped.is_some() || self.code.is_some() || !self.view.take(RUN_BYTES) {
             return;
@@ -559,7 +560,7 @@ impl<'v> Builder<'v> {
         self.items().push(item(link));
     }
 
-    /// Begins code.
+    /// Opens a code block.
     pub(super) fn open_code(&mut self, info: String) {
         if self.skipped.is_none() {
             self.close_text();
@@ -567,7 +568,7 @@ impl<'v> Builder<'v> {
         }
     }
 
-    /// Adds the code that was read.
+    /// Closes the code block and adds it.
     pub(super) fn close_code(&mut self) {
         let Some(OpenCode { info, text }) = self.code.take() else { return };
         let (language, title) = fence(&info);
@@ -593,7 +594,7 @@ impl<'v> Builder<'v> {
     }
 }
 
-/// Returns `true` if a text can be an anchor. Anchors of the layout of a site begin with `~`.
+/// Returns `true` if `text` is a valid anchor. Anchors that begin with `~` are reserved for the layout of sites.
 pub(super) fn is_id(text: &str) -> bool {
     is_anchor(text) && !text.starts_with('~')
 }

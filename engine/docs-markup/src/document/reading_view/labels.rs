@@ -18,7 +18,7 @@ pub(super) struct Labels {
     pub(super) links: HashMap<String, (String, String)>,
     /// The normalized labels of footnotes.
     pub(super) notes: HashSet<String>,
-    /// The labels of the footnotes of annotations, in text order.
+    /// The footnote labels of the annotations, in text order.
     pub(super) annotations: Vec<String>,
     /// The names of unknown tags that have a closing tag.
     pub(super) paired_tags: HashSet<String>,

@@ -1,4 +1,4 @@
-//! Reads Markdown tolerantly: CommonMark and GitHub Flavored Markdown with HTML.
+//! Tolerant parser for CommonMark and GitHub Flavored Markdown with HTML.
 
 use std::{cell::Cell as Counter, rc::Rc};
 
@@ -23,7 +23,7 @@ use super::{
     tags,
 };
 
-/// Reads Markdown into a builder.
+/// Parses Markdown and adds it to a builder.
 pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
     work_budget::step(source.len());
     let (labels, left) = (Rc::clone(&builder.view.labels), Rc::clone(&builder.view.destination_bytes_left));
@@ -39,7 +39,7 @@ pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
     reader.builder.end_html();
 }
 
-/// Returns the destination of a reference that the text itself does not define.
+/// Resolves a link reference whose definition is outside the parsed text.
 fn resolve(
     broken: &BrokenLink<'_>,
     labels: &Labels,
@@ -152,7 +152,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Opens a text, or a part of one.
+    /// Handles the start of a text block or an inline element.
     fn start_text(&mut self, tag: Tag<'_>) {
         let builder = &mut *self.builder;
         match tag {
@@ -226,7 +226,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Returns the block of a quotation, which may be an alert.
+/// Returns the block kind of a quotation, which may be an alert.
 const fn quotation(kind: Option<BlockQuoteKind>) -> BlockKind {
     let style = match kind {
         None => return BlockKind::Blockquote {},

@@ -1,16 +1,15 @@
 //! The reading view of a document: the tree that sites, PDF files and the search index show.
 //!
-//! [`parse`](super::parse) is lossless, so it preserves what it cannot write back as verbatim Markdown, and unsupported
-//! HTML as text. Readers must not see either. The reading view replaces both with blocks that are read tolerantly:
-//! CommonMark and GitHub Flavored Markdown by `pulldown-cmark`, and HTML by one allow-list of elements. It is never
-//! printed as Markdown.
+//! [`parse`](super::parse) is lossless: it preserves Markdown that would not round-trip as verbatim text, and
+//! unsupported HTML as plain text. Readers must not see either. The reading view replaces both with blocks from
+//! tolerant parsers: `pulldown-cmark` for CommonMark and GitHub Flavored Markdown, and a single allow-list of elements
+//! for HTML. It is never printed as Markdown.
 //!
 //! - Elements of the allow-list become blocks, inline elements and marks. Unknown elements keep their content. Scripts,
-//!   styles and comments are dropped with their content. Attributes that are not read, such as event handlers, are
-//!   dropped.
-//! - Link and footnote definitions are invisible, and apply to the whole document wherever they are.
+//!   styles and comments are dropped with their content. Unsupported attributes, such as event handlers, are dropped.
+//! - Link and footnote definitions are invisible. They apply to the whole document, regardless of their position.
 //! - All other blocks are unchanged and keep their keys.
-//! - The work is linear in the length of the text. Text beyond the memory budget is shown without its markup.
+//! - The time is linear in the length of the text. Text beyond the memory budget is shown without its markup.
 
 mod addresses;
 mod assemble;
@@ -34,8 +33,7 @@ use docs_model::Document;
 
 use self::state::View;
 
-/// Returns the document as readers see it. Returns the document itself if it contains no markup that was preserved as
-/// text.
+/// Returns the document as readers see it, or the document itself if it contains no markup that was preserved as text.
 ///
 /// ```
 /// use docs_markup::document::{parse, plain_text, reading_view};
@@ -55,7 +53,7 @@ pub fn reading_view(document: &Document) -> Cow<'_, Document> {
     Cow::Owned(shown)
 }
 
-/// Like [`reading_view`], without copying a document that is unchanged.
+/// Like [`reading_view`], but takes ownership, so that an unchanged document is not copied.
 #[must_use]
 pub fn into_reading_view(document: Document) -> Document {
     match reading_view(&document) {

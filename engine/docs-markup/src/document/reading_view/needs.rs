@@ -4,7 +4,7 @@ use docs_model::{Block, BlockKind, Document, Inline, InlineKind, Leaf, MarkKind,
 
 use super::{super::spelling::is_verbatim, addresses, dialects};
 
-/// Returns `true` if a document has a part that the reading view changes.
+/// Returns `true` if the reading view differs from the document.
 pub(super) fn document(document: &Document) -> bool {
     let mut is_needed = false;
     for block in &document.nodes {
@@ -16,7 +16,7 @@ pub(super) fn document(document: &Document) -> bool {
     is_needed || document_notes(document)
 }
 
-/// Returns `true` if the body of an annotation needs a view.
+/// Returns `true` if a block in the body of an annotation needs a view.
 fn document_notes(document: &Document) -> bool {
     document.parts().any(|part| match part {
         docs_model::DocumentPart::Block(block) => self::block(block),
@@ -58,12 +58,12 @@ fn attributes(line: &str) -> bool {
     line.ends_with('}') && line.rfind('{').is_some_and(|at| may_have_attributes(&line[at..]))
 }
 
-/// Returns `true` if Markdown may contain the attributes of a heading. Other text in braces is text.
+/// Returns `true` if Markdown may contain heading attributes. Other text in braces is literal.
 pub(super) fn may_have_attributes(source: &str) -> bool {
     ["{#", "{.", "{ #", "{ ."].iter().any(|sign| source.contains(sign))
 }
 
-/// Returns `true` if inline nodes contain markup as text.
+/// Returns `true` if inline nodes contain markup that was preserved as text.
 pub(super) fn nodes(nodes: &[Node]) -> bool {
     nodes.iter().any(|node| match node {
         Node::Text(text) => text.leaves.iter().any(leaf),
@@ -80,7 +80,7 @@ fn inline(inline: &Inline) -> bool {
     }
 }
 
-/// Returns `true` if the label of a link contains markup as text.
+/// Returns `true` if the label of a link contains markup that was preserved as text.
 pub(super) fn label(nodes: &[Node]) -> bool {
     nodes.iter().any(|node| match node {
         Node::Text(text) => text.leaves.iter().any(|leaf| !is_code(leaf) && is_marked_up(leaf)),

@@ -1,8 +1,8 @@
-//! The extensions of Markdown that the reading view knows.
+//! The Markdown extensions that the reading view supports.
 
 use pulldown_cmark::Options;
 
-/// The extensions of Markdown.
+/// The enabled `pulldown-cmark` extensions.
 pub(super) const OPTIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_FOOTNOTES)
     .union(Options::ENABLE_STRIKETHROUGH)

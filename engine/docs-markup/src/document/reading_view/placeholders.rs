@@ -1,10 +1,10 @@
-//! Placeholders in Markdown for elements of the document that are not read again.
+//! Placeholders in Markdown for document elements that are not parsed again.
 
-/// The characters around the index of a placeholder. They are replaced in the text of documents.
+/// Delimiters of the index in a placeholder. Occurrences in the text of documents are replaced.
 pub(super) const OPEN: char = '\u{10fffc}';
 pub(super) const CLOSE: char = '\u{10fffd}';
 
-/// Removes placeholders from a text that cannot contain elements.
+/// Removes placeholders from text that cannot contain elements.
 pub(super) fn without_placeholders(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

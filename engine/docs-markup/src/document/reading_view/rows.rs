@@ -1,4 +1,4 @@
-//! Tables that are built from rows of cells.
+//! Builds tables from rows of cells.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(super) struct Row {
 #[derive(Debug, Default)]
 pub(super) struct Cell {
     pub(super) blocks: Vec<Block>,
-    /// `true` for a cell with a title.
+    /// `true` for a header cell.
     pub(super) is_title: bool,
     pub(super) align: CellAlign,
     pub(super) columns: usize,
@@ -75,9 +75,10 @@ fn title(cell: &Cell) -> String {
     texts::plain_text(&Document::new(cell.blocks.clone())).replace('\n', " ")
 }
 
-/// Adds empty cells where cells span columns or rows. Cells after the last column are merged into it.
+/// Adds empty cells where cells span columns or rows. Cells beyond the maximum number of columns are merged into the
+/// last one.
 fn spread(rows: Vec<Row>) -> Vec<Row> {
-    // The number of further rows that a cell of each column spans.
+    // For each column, the number of further rows that a cell spans.
     let mut open: Vec<usize> = Vec::new();
     let mut out = Vec::with_capacity(rows.len());
     for row in rows {
@@ -105,7 +106,7 @@ fn spread(rows: Vec<Row>) -> Vec<Row> {
     out
 }
 
-/// Adds an empty cell for each next column that a cell above spans.
+/// Adds empty cells to the following columns, as long as a cell above spans them.
 fn fill(cells: &mut Vec<Cell>, open: &mut [usize]) {
     while let Some(left) = open.get_mut(cells.len()).filter(|left| **left > 0) {
         *left -= 1;

@@ -6,10 +6,10 @@ use docs_model::{Block, Document};
 
 use super::labels::Labels;
 
-/// Bytes of memory that the new blocks of any view may take, and further bytes per byte of the new text.
+/// Memory in bytes available to the new blocks of any view, and additional memory per byte of parsed text.
 const MIN_MEMORY_BUDGET: usize = 4 * 1024 * 1024;
 pub(super) const MEMORY_PER_BYTE: usize = 20;
-/// Bytes of destinations that references may repeat.
+/// Maximum total size in bytes of the link destinations that references may repeat.
 const MAX_REPEATED_DESTINATION_BYTES: usize = 256 * 1024;
 
 /// The state of a view.
@@ -21,9 +21,9 @@ pub(super) struct View {
     pub(super) annotations: usize,
     /// The number of footnote references so far.
     pub(super) references: usize,
-    /// The remaining bytes of memory for new blocks.
+    /// The remaining memory budget for new blocks, in bytes.
     pub(super) memory_left: usize,
-    /// The remaining bytes of repeated destinations.
+    /// The remaining budget for repeated destinations, in bytes.
     pub(super) destination_bytes_left: Rc<Cell<usize>>,
 }
 
@@ -45,7 +45,7 @@ impl View {
         self.references.to_string()
     }
 
-    /// Takes bytes from the memory budget. Returns `false` if it is used up.
+    /// Deducts bytes from the memory budget. Returns `false` if the budget is exhausted.
     pub(super) const fn take(&mut self, bytes: usize) -> bool {
         let is_enough = self.memory_left >= bytes;
         self.memory_left = self.memory_left.saturating_sub(bytes);

@@ -7,12 +7,12 @@ use pulldown_cmark::{Event, Parser, Tag};
 use super::options::OPTIONS;
 use crate::syntax::tag;
 
-/// Values of a tag with content that readers see.
+/// Attributes whose values are visible to readers if the tag has content.
 const SHOWN: [&str; 3] = ["title", "label", "date"];
-/// The tag whose content readers do not see.
+/// The tag whose content is hidden from readers.
 const COMMENT: &str = "comment";
 
-/// Adds the names of the tags that a text closes, such as `prompt` for `{% endprompt %}`.
+/// Adds the names of the tags that `text` closes, such as `prompt` for `{% endprompt %}`.
 pub(super) fn closing_names(text: &str, names: &mut HashSet<String>) {
     for (at, sign) in text.match_indices("{%") {
         let rest = text[at + sign.len()..].trim_start_matches(['-', ' ', '\t', '\n']);
@@ -24,8 +24,8 @@ pub(super) fn closing_names(text: &str, names: &mut HashSet<String>) {
     }
 }
 
-/// Returns Markdown without its tags. The title of a tag with content becomes bold text, and the address of one without
-/// content a link.
+/// Removes the tags from Markdown. The title of a tag with content becomes bold text. The URL of a tag without content
+/// becomes a link.
 pub(super) fn removed<'s>(source: &'s str, paired: &HashSet<String>) -> Cow<'s, str> {
     if !source.contains("{%") {
         return Cow::Borrowed(source);

@@ -1,4 +1,4 @@
-//! The traversal of a document: unchanged blocks are copied, verbatim blocks are read again.
+//! Traversal of a document: unchanged blocks are copied, and verbatim blocks are parsed again.
 
 use std::rc::Rc;
 
@@ -33,7 +33,7 @@ impl View {
         builder.finish()
     }
 
-    /// Returns the view of a block that is not verbatim, or `None` if nothing of it is visible.
+    /// Returns the view of a block that is not verbatim, or `None` if none of it is visible.
     pub(super) fn block(&mut self, block: &Block, depth: usize) -> Option<Block> {
         let shown = self.shown(block, depth);
         let is_emptied = shown.nodes.is_empty() && !block.nodes.is_empty();
@@ -115,7 +115,7 @@ impl View {
         fragment.nodes = self.level(&blocks, depth);
     }
 
-    /// Returns inline nodes that need no view themselves, with the view of their footnotes.
+    /// Copies inline nodes. Only link labels and footnote bodies are replaced by their views.
     fn kept_inlines(&mut self, nodes: &[Node]) -> Vec<Node> {
         let shown = nodes.iter().map(|node| match node {
             Node::Inline(inline) => Node::Inline(self.inline(inline)),
@@ -159,10 +159,10 @@ impl View {
         nodes
     }
 
-    /// Reads a single line of Markdown, with placeholders for elements. Returns its nodes, and the anchor at its end.
+    /// Parses a single line of Markdown, with placeholders for elements. Returns its nodes and its trailing anchor.
     fn line(&mut self, source: &str, originals: Vec<Inline>) -> (Vec<Node>, Option<String>) {
         let source = source.replace('\n', " ");
-        // A closing sequence would be removed.
+        // A trailing `#` would be parsed as the closing sequence of the heading.
         let end = if source.ends_with('#') { "<!-- -->" } else { "" };
         let mut builder = Builder::new(self, MAX_BLOCK_DEPTH - 1);
         builder.originals = originals;
@@ -181,14 +181,14 @@ impl View {
         (out, id)
     }
 
-    /// Returns the Markdown source of inline nodes, with placeholders for their elements, and the elements.
+    /// Returns the Markdown source of inline nodes with placeholders for their elements, and these elements.
     pub(super) fn source(&mut self, nodes: &[Node], context: InlineContext) -> (String, Vec<Inline>) {
         let mut originals = Vec::new();
         let source = self.source_from(nodes, context, &mut originals);
         (source, originals)
     }
 
-    /// Like [`Self::source`], for elements that follow others.
+    /// Like [`Self::source`], but appends the elements to `originals`.
     pub(super) fn source_from(
         &mut self,
         nodes: &[Node],
@@ -268,7 +268,7 @@ impl Builder<'_> {
     }
 }
 
-/// Returns `true` if text ends before the end of a tag.
+/// Returns `true` if the text ends within a tag.
 fn is_within_tag(leaf: &Leaf) -> bool {
     let source = leaf.spelling.as_deref().unwrap_or_default();
     source.rfind('<').is_some_and(|start| !source[start..].contains('>'))

@@ -10,13 +10,13 @@ use super::{
 };
 use crate::document::work_budget::steps_of;
 
-/// Maximum number of step bytes per input byte. Each byte is read at most twice by Markdown and once as HTML, in the
-/// text and in its definitions.
+/// Maximum number of processed bytes per input byte. Each byte is parsed at most twice as Markdown and once as HTML,
+/// both in the text and in its definitions.
 const STEPS: u64 = 12;
 /// Length of each text, in bytes.
 const BYTES: usize = 20_000;
 
-/// Further shapes of hostile text.
+/// Additional hostile texts.
 const HOSTILE: &[(&str, &str, &str)] = &[
     ("<div>\n\n", "a\n\n", "</div>\n\n"),
     ("<ul><li>", "a", ""),

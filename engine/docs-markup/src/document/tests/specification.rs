@@ -44,7 +44,7 @@ fn examples() -> Vec<Example> {
     out
 }
 
-/// Returns the text that a browser shows of HTML, without white space.
+/// Returns the text that a browser displays for HTML, without whitespace.
 fn text_of_html(html: &str) -> String {
     let mut out = Vec::new();
     let mut hidden = None;

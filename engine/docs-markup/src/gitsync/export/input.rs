@@ -95,7 +95,7 @@ pub struct SpaceInclude {
     pub git: Option<GitBlob>,
 }
 
-/// The text that a file is written over. Parts with unchanged content keep their bytes.
+/// The existing text of a file. Parts with unchanged content keep their bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FileTemplate<'t> {
     pub text: &'t str,

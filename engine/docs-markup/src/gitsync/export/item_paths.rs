@@ -84,7 +84,7 @@ impl ItemPaths {
         self.find(written, folder).map(|found| destination(&found))
     }
 
-    /// Returns the address at the host that an import writes for a link to a Markdown file that is not a page.
+    /// Returns the URL on the Git host that an import writes for a link to a Markdown file that is not a page.
     pub(super) fn hosted_destination(&self, written: &str, folder: &RepoPath) -> Option<String> {
         let host = self.host.as_ref()?;
         let (path, anchor) = place(written, folder, &self.root)?;

@@ -22,7 +22,7 @@ pub(super) struct Paths {
     pub(super) removed: HashSet<RepoPath>,
     /// Existing paths that the space adopts if their content is equal.
     pub(super) claimed: BTreeSet<RepoPath>,
-    /// The files that have no path, because their name must not be new in the repository.
+    /// Files without a path, because an export must not create files with their names.
     pub(super) omitted: Vec<OmittedFile>,
 }
 
@@ -116,7 +116,7 @@ impl PathChooser<'_> {
         let names: HashMap<&FileId, &String> =
             self.before.files.iter().map(|file| (&file.id, &file.name)).collect();
         for file in &self.now.files {
-            // A file that must not have its new name keeps its path.
+            // A file keeps its path if an export must not create a file with its new name.
             let renamed = names.get(&file.id).is_some_and(|name| **name != file.name)
                 && name_problem(&file.name).is_none();
             let path =

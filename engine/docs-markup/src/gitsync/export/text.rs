@@ -342,7 +342,7 @@ impl TextWriter<'_> {
     }
 }
 
-/// A destination in the template that an import replaces: by an id, or by an address at the host.
+/// A destination in the template that an import replaces by an id, or by a URL on the Git host.
 struct OldDestination {
     site: LinkSite,
     lasting: String,

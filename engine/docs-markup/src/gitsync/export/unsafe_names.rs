@@ -1,26 +1,26 @@
-//! Names of files that an export does not write into a repository.
+//! File names that an export does not create in a repository.
 
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::super::{FormatError, RepoPath};
 
-/// Extensions of files that are executed when they are opened, or by a checkout.
+/// Extensions of files that are executed when they are opened, or during a checkout.
 const PROGRAM_EXTENSIONS: [&str; 29] = [
     "bash", "bat", "cgi", "cjs", "cmd", "com", "dll", "exe", "hta", "jar", "js", "jse", "jsx", "lnk", "mjs",
     "msi", "php", "phtml", "pif", "ps1", "psm1", "py", "rb", "reg", "scr", "sh", "vbe", "vbs", "wsf",
 ];
 
-/// Names of Git and of its settings.
+/// File names that Git interprets.
 const GIT_NAMES: [&str; 5] = [".git", ".gitmodules", ".gitattributes", ".gitignore", ".mailmap"];
 
-/// Prefixes of the short names that Windows gives them, before their number.
+/// Prefixes, up to the number, of the short names that Windows generates for these files.
 const SHORT_GIT_NAMES: [&str; 9] =
     ["git~", "gitmod~", "gi7eba~", "gitatt~", "gi7d29~", "gitign~", "gi250a~", "mailma~", "maba30~"];
 
 const GIT_NAME_PROBLEM: &str = "Git interprets files of this name; rename or remove it";
 
-/// Returns the reason why a file that is new in a repository must not have a name: it is a program or a script, or
-/// Git interprets it. A program that came from a repository may be written again.
+/// Returns the reason an export must not create a file with this name: it is a program or a script, or Git interprets
+/// it. A program that was imported from a repository may still be exported.
 #[must_use]
 pub fn name_problem(name: &str) -> Option<&'static str> {
     if name.split('/').any(is_git_name) {
@@ -31,7 +31,7 @@ pub fn name_problem(name: &str) -> Option<&'static str> {
     )
 }
 
-/// Returns `true` if a file is executed when it is opened.
+/// Returns `true` if opening the file executes it.
 #[must_use]
 pub fn is_program(path: &str) -> bool {
     // Some systems strip trailing dots and spaces from names.
