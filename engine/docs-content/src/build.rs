@@ -41,7 +41,7 @@ pub struct BuildPage {
     /// The fields of the page. The title is required.
     pub fields: PagePatch,
     pub body: NewBody,
-    /// The text of the source file, which must be stored already.
+    /// The hash of the source file's text, which must already be stored.
     pub source: Option<Hash>,
     /// The creation time, or `None` for the time of the import.
     pub created_at: Option<DateTime<Utc>>,
@@ -108,8 +108,8 @@ pub struct BuildOutcome {
 impl Content {
     /// Builds content from all items of an import in one pass. Nothing is loaded except bodies of other content.
     ///
-    /// `now` is the time of pages that have no time of their own. Texts are stored while the items are read, and the
-    /// map is stored at the end. Importing the same items returns the same root.
+    /// Pages without times of their own receive the time `now`. Texts are stored while the items are read, and the map
+    /// is stored at the end. Importing the same items returns the same root.
     ///
     /// # Errors
     /// [`ContentError::Invalid`](crate::ContentError::Invalid) with the index and the field of an invalid item;

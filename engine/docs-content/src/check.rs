@@ -69,7 +69,7 @@ impl Content {
         Ok(problems)
     }
 
-    /// Computes the link entries that the texts of the given sources imply.
+    /// Computes the link entries for the texts of the given sources.
     async fn expected_links(
         &self,
         domain: &str,

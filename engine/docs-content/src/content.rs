@@ -10,7 +10,7 @@ use super::{
     map, text,
 };
 
-/// Size of the texts that are buffered in memory before they are stored, in bytes.
+/// Maximum size of the texts buffered in memory before they are stored, in bytes.
 pub(crate) const FLUSH_TEXT_BYTES: usize = 8 * 1024 * 1024;
 
 /// Reads and writes content in an object store.

@@ -1,7 +1,7 @@
 //! The records of a revision, and their serialization.
 //!
-//! A record is serialized as JSON with a fixed field order and without absent fields. Equal records therefore have
-//! equal bytes, which the hash of a revision depends on.
+//! Records are serialized as JSON with a fixed field order and without absent fields. Equal records therefore have
+//! equal bytes, which keeps the hash of a revision deterministic.
 
 use std::collections::BTreeMap;
 
@@ -192,8 +192,8 @@ macro_rules! page_record {
             /// The Git blob of the page.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub git: Option<GitBlob>,
-            /// The object with the text of the page's Git file. The next export preserves the formatting of its
-            /// unchanged parts.
+            /// The object that contains the Git file's text. The next export preserves the formatting of its unchanged
+            /// parts.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub source: Option<Hash>,
             /// Front matter that the platform does not interpret, retained for the next export.
@@ -315,7 +315,7 @@ pub(crate) fn set<T: Clone>(field: &mut T, value: &Option<T>) {
     }
 }
 
-/// Conversion of a field to its displayed value, which is `None` for an empty field.
+/// Conversion of a field to its displayed value. The value is `None` for an empty field.
 trait Shown<T> {
     fn shown(&self) -> Option<T>;
 }
@@ -391,7 +391,7 @@ pub struct ReusableEntry {
     /// The Git blob of the block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitBlob>,
-    /// The object with the text of the Git file.
+    /// The object that contains the Git file's text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Hash>,
     /// Front matter that the platform does not interpret, retained for the next export.

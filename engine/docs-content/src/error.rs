@@ -63,7 +63,7 @@ pub(crate) fn check_text(text: &str) -> Result<(), ContentError> {
 /// The result of a content operation.
 pub type ContentResult<T> = Result<T, ContentError>;
 
-/// Creates an error without the index in the batch, which [`ContentError::at_index`] sets.
+/// Creates an error without an index. [`ContentError::at_index`] sets the index later.
 pub(crate) fn invalid(field: &'static str, message: impl Into<String>) -> ContentError {
     ContentError::Invalid { index: 0, field, message: message.into() }
 }

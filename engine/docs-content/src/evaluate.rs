@@ -81,7 +81,7 @@ pub fn evaluate_for_visitor_within(
     run(document, Evaluator { mode, conditions: Conditions::Visitor, context, claims, allowance })
 }
 
-/// Returns the parts of a document that are not subject to a condition.
+/// Returns the unconditional parts of a document.
 pub(crate) fn unconditional_content(document: &Document) -> Document {
     let (context, claims) = (&Context::default(), &Claims::default());
     // With a budget of zero steps, every condition is false.
@@ -114,7 +114,7 @@ struct Evaluator<'e> {
 /// The evaluation mode of conditions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Conditions {
-    /// In the same mode as expressions within text.
+    /// Conditions are evaluated in the same mode as expressions.
     SameAsText,
     /// All conditions are resolved for a visitor.
     Visitor,
@@ -225,8 +225,8 @@ impl Evaluator<'_> {
     }
 }
 
-/// Tracks undecidable conditions in preserved Markdown. The block that opens such a condition and all blocks up to its
-/// end are undecided.
+/// Tracks conditions in verbatim Markdown, whose results cannot be determined. The block that opens such a condition
+/// and all blocks up to its end are undecided.
 #[derive(Debug, Default)]
 pub struct UndecidedConditions {
     open: usize,

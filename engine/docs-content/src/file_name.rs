@@ -67,7 +67,7 @@ pub(crate) fn append_number(name: &str, number: u64) -> String {
     format!("{}{suffix}{extension}", stem.trim_end())
 }
 
-/// Splits a name into its stem and its extension, which includes the dot.
+/// Splits a name into its stem and its extension, including the dot.
 fn split(name: &str) -> (&str, &str) {
     match name.rfind('.') {
         Some(at) if at > 0 && name[at..].chars().count() <= MAX_EXTENSION => name.split_at(at),

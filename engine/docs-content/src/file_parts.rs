@@ -1,4 +1,4 @@
-//! Splitting of files that are too large for a single object. A separate object lists the parts in order.
+//! Splits files that are too large for a single object into parts. A separate object lists the parts in order.
 //!
 //! Only one part is in memory while a file is stored or read. The part size is fixed, so that equal files consist of
 //! equal objects.
@@ -8,7 +8,7 @@ use docs_store::Hash;
 
 use super::{ContentError, ContentResult};
 
-/// Size of each part except the last, in bytes. A file that is not larger is a single object.
+/// Size of each part except the last, in bytes. A file up to this size is a single object.
 pub const PART_BYTES: usize = 4 << 20;
 
 /// The size of a hash in a list, in bytes.

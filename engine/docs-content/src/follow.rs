@@ -1,4 +1,4 @@
-//! Following content: it copies the page tree, files and variables of an original, but has its own texts.
+//! Following content: a copy of the page tree, files and variables of an original, with texts of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -78,7 +78,7 @@ pub(crate) fn conflict_key(id: &PageId) -> Key {
     KeyBuf::new(CONFLICTED).part(id.as_str()).key()
 }
 
-/// Returns the prefix of the files with a name. There can be several only after a merge.
+/// Returns the prefix of the files with the given name. Several files can have the same name only after a merge.
 pub(crate) fn file_name_prefix(name: &str) -> KeyBuf {
     KeyBuf::new(NAMED).part(name)
 }

@@ -225,8 +225,8 @@ impl ObjectCaches {
         self.trees.insert(Id { domain: Arc::clone(domain), hash: root }, Arc::clone(tree));
     }
 
-    /// Returns the tree of a root. Concurrent callers wait for the same build, because each build needs memory for a
-    /// whole tree.
+    /// Returns the page tree of a root. Concurrent callers share one build, because each build needs memory for a whole
+    /// tree.
     pub(crate) async fn tree_once(
         &self,
         domain: &Arc<str>,
@@ -250,7 +250,7 @@ impl ObjectCaches {
         self.documents.get(&IdRef { domain, hash }).map(|known| known.document)
     }
 
-    /// Returns the document parsed from a text. It depends only on the text and is cached by the hash of the text.
+    /// Returns the document parsed from a text. The document depends only on the text and is cached by its hash.
     pub(crate) async fn document(&self, domain: &Arc<str>, text: &str) -> SharedDocument {
         let hash = Hash::compute(text.as_bytes());
         if let Some(known) = self.lookups[3].count(self.known_document(domain, &hash)) {
@@ -372,8 +372,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Drops new nodes that are not reachable from a root if they are the majority of the new nodes. The cost is
-    /// amortized over the creation of the nodes.
+    /// Drops new nodes that are unreachable from a root, once they may be the majority of the new nodes. The amortized
+    /// cost per new node is constant.
     pub(crate) fn drop_unreachable(&mut self, root: Hash) {
         if self.fresh_bytes < 2 * self.reachable_bytes + DROPPED_BYTES {
             return;

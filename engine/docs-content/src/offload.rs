@@ -9,8 +9,8 @@ use tokio::runtime::Handle;
 /// Maximum text size in bytes for processing inline. Handing a smaller text to another thread would take longer.
 const MAX_INLINE: usize = 16 * 1024;
 
-/// Parses Markdown into a document. A text of more than `MAX_INLINE` bytes is parsed on a blocking thread, so that
-/// other tasks of the runtime can proceed. Without a tokio runtime, it is parsed inline.
+/// Parses Markdown into a document. A text of more than `MAX_INLINE` bytes is parsed on a blocking thread, so that it
+/// does not block other tasks of the runtime. Without a tokio runtime, it is parsed inline.
 pub async fn parse_document(markdown: &str) -> Document {
     run_on_text(markdown, document::parse).await
 }
@@ -32,7 +32,7 @@ pub async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + '
     }
 }
 
-/// Runs `work` on `text`, on a blocking thread under the same conditions as [`parse_document`].
+/// Runs `work` on `text`, on a blocking thread if [`parse_document`] would use one.
 ///
 /// # Example
 /// ```

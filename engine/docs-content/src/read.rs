@@ -1,4 +1,4 @@
-//! Typed reads of a revision, implemented as pure passes over loaded nodes.
+//! Typed reads of a revision, implemented as pure functions over loaded nodes.
 
 use std::collections::BTreeMap;
 
@@ -142,8 +142,7 @@ pub(crate) fn ancestors(
     Ok(out)
 }
 
-/// Returns the path of a page, which consists of the slugs of its ancestors and its own. Links and computed pages have
-/// no path.
+/// Returns the path of a page: the slugs of its ancestors and its own slug. Links and computed pages have no path.
 pub(crate) fn path(session: &Session<'_>, root: &Hash, entry: &PageEntry) -> PassResult<Option<String>> {
     if entry.slug.is_empty() {
         return Ok(None);

@@ -181,8 +181,8 @@ fn locate_page(
     Ok(entry.map(|entry| MovedPage { id, entry, anchor }))
 }
 
-/// Returns the pages that left a location, most recent first. If there are more than `most`, the selection is
-/// arbitrary.
+/// Returns the pages that left a location, most recent first. Returns an arbitrary selection if there are more than
+/// `most`.
 fn left_at(
     session: &Session<'_>,
     root: &Hash,

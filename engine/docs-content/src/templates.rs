@@ -6,7 +6,7 @@ pub struct Template {
     pub id: &'static str,
     /// The purpose of the template, as a sentence.
     pub summary: &'static str,
-    /// The files, by path and text. One of them is a `SUMMARY.md`.
+    /// The path and text of each file. One of them is a `SUMMARY.md`.
     ///
     /// Links to `/refs/NAME` are resolved by the code that applies the template.
     pub files: &'static [(&'static str, &'static str)],

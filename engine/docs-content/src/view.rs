@@ -17,7 +17,7 @@ use super::{
     tree::normal_path,
 };
 
-/// Minimum number of pages of a tree that is built on a blocking thread.
+/// Minimum number of pages in a tree that is built on a blocking thread.
 const MIN_PAGES_OFF_THREAD: usize = 500;
 
 /// The number of items in a revision.

@@ -7,7 +7,7 @@ use super::{
     token::{Token, TokenKind},
 };
 
-/// All operators and brackets. A longer one precedes its own prefixes.
+/// All operators and brackets. Longer operators precede their own prefixes.
 const PUNCTUATORS: [&str; 58] = [
     ">>>=", "...", "===", "!==", "**=", "<<=", ">>=", ">>>", "&&=", "||=", "??=", "=>", "==", "!=", "<=",
     ">=", "&&", "||", "??", "?.", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>",
@@ -160,7 +160,7 @@ impl Lexer<'_> {
     }
 
     fn operand_expected(&self) -> bool {
-        // `++` and `--` can precede or follow an operand, so look at the token before them.
+        // `++` and `--` can precede or follow an operand, so the preceding token decides.
         let is_step = |token: &Token| matches!(token.kind, TokenKind::Sign("++" | "--"));
         let before = self.tokens.len() - self.tokens.iter().rev().take_while(|it| is_step(it)).count();
         match self.tokens[..before].last().map(|token| &token.kind) {

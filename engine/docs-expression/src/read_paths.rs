@@ -202,7 +202,7 @@ impl PathReader<'_> {
                 open(*first, ValueUse::Value);
                 open(*second, ValueUse::Value);
             }
-            // The result of `&&` is its first operand only if that is falsy, but roots are never falsy.
+            // `&&` returns its first operand only if the operand is falsy, but roots are never falsy.
             Node::Logical(operator, first, second) => {
                 open(*first, if *operator == LogicalOp::And { ValueUse::Truth } else { wanted });
                 open(*second, wanted);

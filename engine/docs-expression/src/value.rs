@@ -16,7 +16,7 @@ pub(super) const MAX_NESTING: u16 = 100;
 #[non_exhaustive]
 #[derive(Clone)]
 pub enum Value {
-    /// A value that is not set.
+    /// An unset value.
     Undefined,
     Null,
     Boolean(bool),
@@ -128,7 +128,7 @@ impl ObjectValue {
     }
 }
 
-/// Returns the number of comparisons in a lookup among `names` names, which is about their logarithm.
+/// Returns the number of comparisons for a lookup in a map with `names` entries, which is logarithmic.
 pub(super) const fn comparisons(names: usize) -> usize {
     (usize::BITS - names.leading_zeros()) as usize
 }
@@ -256,7 +256,7 @@ impl Value {
 
 impl From<&serde_json::Value> for Value {
     fn from(json: &serde_json::Value) -> Self {
-        // A context places values a few levels below its names.
+        // Contexts nest values a few levels below their names.
         Self::from_json(json, MAX_NESTING - 10)
     }
 }

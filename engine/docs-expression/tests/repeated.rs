@@ -11,7 +11,7 @@ fn repeated_constructs_take_linear_memory() {
     docs_hostile::run_among_others(PARSERS);
 }
 
-/// Maximum memory in bytes for the values of an expression, which follows from the limits on items and string sizes.
+/// Maximum memory in bytes for the values of an expression, as implied by the limits on items and string sizes.
 const VALUES: usize = 8 * CONSTANT_MEMORY;
 
 const PARSERS: &[Parser] = &[Parser {

@@ -16,7 +16,8 @@ pub const MAX_FORMULA_BYTES: usize = 4_000;
 const MAX_EXPANSION_BYTES: usize = 32 << 10;
 /// The library's limit on macro expansion, in bytes.
 const LIBRARY_EXPANSION_BYTES: usize = 8 << 20;
-/// Number of expansions that use up the difference between both limits before such a formula is parsed.
+/// Number of expansions that consume the difference between the two limits before a formula that defines macros is
+/// parsed.
 const SPENDING_EXPANSIONS: usize = 32;
 /// A macro name that no formula can use, because it is neither a single character nor preceded by a backslash.
 const SPENDING_MACRO: &str = "spent";
@@ -47,8 +48,8 @@ fn parse_bounded(tex: &str) -> Option<Vec<ParseNode>> {
     parser.parse().ok()
 }
 
-/// Uses up most of the library's macro expansion budget. The library's limit is not configurable, but all expanded
-/// bytes count towards it.
+/// Consumes most of the library's macro expansion budget. The limit of the library is not configurable, but all
+/// expanded bytes count towards it.
 fn spend_macro_budget(macros: &mut MacroExpander<'_>) -> Option<()> {
     let first = macros.pop_token();
     let (mut call, mut large) = (first.clone(), first.clone());

@@ -229,7 +229,7 @@ impl RunStats {
         };
         let is_timed = chosen.inputs.is_some();
         if is_timed && taken > MOST_TIME / 2 {
-            // Other processes affect the caches, so only inputs that are slow repeatedly count.
+            // Other processes affect the caches, so an input counts only if it is slow repeatedly.
             taken = taken.min(chosen.beside.measure(read).1);
         }
         self.inputs += 1;

@@ -1,5 +1,5 @@
-//! Account settings of organizations, which only the embedding application changes: plan, trial, billing and block. The
-//! platform stores and returns them and charges nothing.
+//! Account settings of organizations: plan, trial, billing and block. Only the embedding application changes them. The
+//! platform stores and returns them but charges nothing.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;

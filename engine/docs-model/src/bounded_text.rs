@@ -38,10 +38,10 @@ pub enum TextError {
         /// The length of the string in characters.
         has: usize,
     },
-    /// The string contains NUL, which stores cannot hold.
+    /// The string contains NUL, which stores reject.
     #[error("must not contain the NUL character")]
     Nul,
-    /// The string does not have the required form, which the value describes.
+    /// The string has an invalid format. Contains a description of the valid format.
     #[error("must be {0}")]
     Form(&'static str),
 }

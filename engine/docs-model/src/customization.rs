@@ -328,7 +328,7 @@ pub struct Insights {
     pub tracking_cookie: bool,
 }
 
-/// The default of flags that are enabled if absent.
+/// The default value of flags that are enabled if absent.
 const fn on() -> bool {
     true
 }

@@ -175,8 +175,8 @@ pub struct GitSyncSetting {
 pub struct GitSyncWebhook {
     /// The URL to which the Git host sends events.
     pub url: String,
-    /// The secret with which the Git host signs events or which it sends as a token. Only the request that creates the
-    /// secret returns it.
+    /// The secret with which the Git host signs events or which it sends as a token. It is returned only by the request
+    /// that creates it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
     /// Creation time of the secret.

@@ -154,6 +154,6 @@ pub use user::*;
 
 /// A boxed future, returned by the operations of the platform.
 ///
-/// Boxing makes the compiler generate the code of an operation once, in its own crate, and not in each program and test
-/// that calls it. The cost is one allocation per call.
+/// A boxed operation is compiled once, in its own crate, instead of in each program and test that calls it. The cost is
+/// one allocation per call.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -105,8 +105,8 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(is_inner)
 }
 
-/// The charsets that are preserved. All of them encode ASCII characters as ASCII bytes, unlike UTF-7, HZ and ISO-2022,
-/// in which markup can be hidden in other bytes.
+/// The charsets that are retained. All of them encode ASCII characters as ASCII bytes. In UTF-7, HZ and ISO-2022, by
+/// contrast, other bytes can encode markup.
 const CHARSETS: &[&str] = &[
     "utf-8",
     "utf8",

@@ -1,4 +1,4 @@
-//! Deserialization of types that are selected by content.
+//! Deserialization of untagged types, whose variant is selected by content.
 
 use serde::de::{DeserializeOwned, Error as SerdeError};
 use serde_json::Value;

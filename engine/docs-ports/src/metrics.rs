@@ -83,7 +83,7 @@ pub trait Metrics: fmt::Debug + Send + Sync + 'static {
     /// Adds to a counter.
     fn add(&self, metric: &'static Metric, labels: &[&'static str], n: u64);
 
-    /// Sets a counter that is maintained elsewhere to its total since the start of the process.
+    /// Sets a counter that is maintained elsewhere to its total since the process started.
     fn set_total(&self, metric: &'static Metric, labels: &[&'static str], total: u64);
 
     /// Sets a gauge.

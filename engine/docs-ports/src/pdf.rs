@@ -188,7 +188,7 @@ pub trait Pdf: Send + Sync + 'static {
     }
 }
 
-/// A sink for the consecutive chunks of a PDF file, which can have any length.
+/// A sink for the consecutive chunks of a PDF file. Chunks can have any length.
 #[async_trait]
 pub trait PdfSink: Send {
     /// Writes the next chunk.

@@ -25,7 +25,7 @@ pub use self::record::{JobClass, JobLine, JobOutcome, JobRecord, JobState, PutOf
 use super::{Entity, Key, KeyBuf, Operation, Scan, StoreError, StoreResult, Tx, key, topic};
 
 /// Default lease of a job, after which another worker may take over the job. Operators can configure it. A worker
-/// renews its lease after a third of it.
+/// renews its lease when a third of it has passed.
 pub const DEFAULT_LEASE: TimeDelta = TimeDelta::seconds(30);
 /// Maximum lease that an operator can configure.
 pub const MAX_LEASE: TimeDelta = TimeDelta::days(1);
@@ -612,7 +612,7 @@ fn add_log(job: &mut JobRecord, lines: &[JobLine]) {
     }
 }
 
-/// Returns the size of a string as JSON, which escapes a character with up to six bytes.
+/// Returns the size of a string as JSON. An escaped character has up to six bytes.
 fn json_size(text: &str) -> usize {
     Json::from(text).to_string().len()
 }

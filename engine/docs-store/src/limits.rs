@@ -97,7 +97,7 @@ const NOT_JSON: &str = "a value is not valid JSON";
 #[derive(Default, Debug)]
 pub(super) struct Gauge {
     bytes: usize,
-    /// Length of the prefix of `\u0000` with which the input so far ends.
+    /// Length of the prefix of `\u0000` that the input so far ends with.
     matched: u8,
     nul: bool,
 }

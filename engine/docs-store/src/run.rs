@@ -24,7 +24,8 @@ const ALONE_AFTER: u32 = 3;
 const ALONE_FROM: Duration = Duration::from_secs(1);
 /// Maximum time during which an operation is retried.
 pub const RETRY_DEADLINE: Duration = Duration::from_secs(3);
-/// Maximum time during which an unknown commit outcome is queried. It is sufficient for a restart of the store.
+/// Maximum time during which the store is queried for an unknown commit outcome. It is sufficient for a restart of the
+/// store.
 pub const RECOVERY_DEADLINE: Duration = Duration::from_secs(8);
 /// A write operation, decided on a snapshot and stored by a single commit.
 ///
@@ -177,8 +178,8 @@ async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
     let mut exists_seen = false;
     let mut certainty = CommitCertainty::Certain;
     let mut unknown_since = None;
-    // Passed from the first attempt on, because an attempt that does not queue for its hot keys makes queued attempts
-    // fail.
+    // Hot keys are passed from the first attempt on, because an attempt that does not queue for them makes queued
+    // attempts fail.
     let mut hot = operation.hot_keys();
     let mut is_alone = false;
     for attempt in 1.. {
@@ -299,7 +300,7 @@ impl<O: Operation, V: Send + Sync> Attempt<'_, O, V> {
     }
 }
 
-/// Separates a rejection by `show`, which is a response, from a failure of the attempt.
+/// Separates a rejection by `show`, which is a valid response, from a failure of the attempt.
 fn separate_rejection<V>(shown: Result<V>) -> Result<Result<V>> {
     match shown {
         Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => Err(error),

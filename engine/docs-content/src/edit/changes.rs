@@ -7,8 +7,8 @@ use docs_store::Key;
 
 use super::super::{ContentResult, PageEntry, entry::encode, keys, map::ValueChange};
 
-/// Changes to a map. If a key is both put and removed, for example because it passes from one page to another, the put
-/// applies.
+/// Changes to a map. If a key is both put and removed, for example because it is transferred from one page to another,
+/// the put applies.
 #[derive(Default)]
 pub(crate) struct MapChanges {
     put: BTreeMap<Key, bytes::Bytes>,

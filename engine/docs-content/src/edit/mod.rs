@@ -157,7 +157,7 @@ pub enum GitThing {
 pub struct GitFile {
     pub thing: GitThing,
     pub blob: GitBlob,
-    /// The text of the file, which must be stored already, or `None` for a file of the space.
+    /// The hash of the file's text, which must already be stored, or `None` for a file of the space.
     pub source: Option<Hash>,
 }
 
@@ -264,7 +264,7 @@ impl Edit {
     fn reads_tree(&self) -> bool {
         match self {
             Self::InsertPage(page) => page.at.is_some(),
-            // Removed records free capacity, which only becomes visible in the counts of the map.
+            // Removing records frees capacity, which becomes visible only in the counts of the map.
             Self::DeleteFile { .. } | Self::DeleteReusable { .. } => true,
             Self::MovePage { .. }
             | Self::DeletePage { .. }

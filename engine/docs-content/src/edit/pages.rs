@@ -103,8 +103,7 @@ impl EditState<'_, '_> {
         self.plan_rename(&page.id, &before, entry)
     }
 
-    /// Returns the body after its text was replaced. Passages that are still between conflict markers remain in
-    /// conflict.
+    /// Returns the body after its text was replaced. Text that is still between conflict markers remains in conflict.
     pub(super) fn next_body(
         &self,
         before: &Body,

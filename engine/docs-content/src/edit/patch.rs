@@ -127,7 +127,7 @@ pub struct ReusablePatch {
     pub computed_seed: Option<Option<String>>,
     /// The Git blob of the block.
     pub git: Option<Option<GitBlob>>,
-    /// The text of the source file, which must be stored already.
+    /// The hash of the source file's text, which must already be stored.
     pub source: Option<Option<Hash>>,
     /// All front matter fields that the platform does not interpret.
     pub extra: Option<BTreeMap<String, Value>>,

@@ -25,8 +25,8 @@ impl EditState<'_, '_> {
         }
     }
 
-    /// Deletes a page that is missing in the other revision. Descendants that exist there are not part of the reverted
-    /// change, so they move up to the parent of the page.
+    /// Deletes a page that is missing in the other revision. Descendants that exist there are kept, because they are
+    /// not part of the reverted change, and move up to the parent of the page.
     fn take_away(&self, page: &PageId, now: &PageEntry, to: &Hash) -> PassResult<EditChanges> {
         let below = read::subtree(self.session, &self.root, page)?;
         let mut gone = HashSet::new();

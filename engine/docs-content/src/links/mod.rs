@@ -270,7 +270,7 @@ impl Link {
         }
     }
 
-    /// Returns the record of the revision that is the target of the link.
+    /// Returns the target record, if the target is in the revision.
     #[must_use]
     pub fn target(&self) -> Option<LinkTarget> {
         ResolvedTarget::resolve(&self.source, &self.reference).target()

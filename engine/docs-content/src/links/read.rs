@@ -163,7 +163,7 @@ impl View {
 }
 
 impl Content {
-    /// Returns the links of `after` that are new or have a different state than in `before`, with their keys and in key
+    /// Returns the links that are new in `after` or have a different state than in `before`, with their keys and in key
     /// order, for all sources or a single one. The cost is proportional to the differences.
     ///
     /// # Errors

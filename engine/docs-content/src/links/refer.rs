@@ -63,7 +63,7 @@ impl From<&ReusableEntry> for LinkFields {
 }
 
 impl LinkFields {
-    /// Returns the references in the fields, given the text of the body.
+    /// Returns the references in the fields and in the given text of the body.
     pub(crate) fn references(&self, markdown: &str) -> SourceReferences {
         let mut found = SourceReferences::new();
         let mut add = |reference, relation| {
@@ -104,7 +104,7 @@ impl LinkFields {
 }
 
 impl LinkFields {
-    /// Returns the link targets within the same content, given the text of the body.
+    /// Returns the link targets within the same content. `text` is the text of the body.
     #[must_use]
     pub fn targets(&self, source: &LinkSource, markdown: &str) -> HashSet<LinkTarget> {
         let references = self.references(markdown);
@@ -115,8 +115,8 @@ impl LinkFields {
     }
 }
 
-/// Returns the references of a record. For a conflicting body, they are those of the text displayed to readers, which
-/// is that of the change request.
+/// Returns the references of a record. For a conflicting body, the text of the change request is used, because readers
+/// see that text.
 pub(crate) fn of_parts(
     session: &Session<'_>,
     merger: &dyn TextMerger,
@@ -136,7 +136,7 @@ fn may_have_conditions(markdown: &str) -> bool {
     tag::names(markdown).any(|name| name == "if")
 }
 
-/// Returns the text that is not subject to a condition, or an empty string if it cannot be determined.
+/// Returns the text outside of conditions, or an empty string if it cannot be determined.
 fn unconditional_text(markdown: &str) -> String {
     document::print(&evaluate::unconditional_content(&document::parse(markdown))).unwrap_or_default()
 }

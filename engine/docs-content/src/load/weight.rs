@@ -56,7 +56,7 @@ pub(super) struct WeighedDocument {
 }
 
 impl WeighedDocument {
-    /// Weighs the document of a text.
+    /// Returns the weight of the document parsed from a text.
     pub(super) fn new(document: SharedDocument, text: &str) -> Self {
         let bytes = (document::memory(&document) + text.len()) as u64;
         Self { document, bytes }

@@ -28,7 +28,7 @@ pub struct MapUpdate {
 
 type ItemChanges = BTreeMap<Key, Option<MapItem>>;
 
-/// A node that is affected by changes at its level, and these changes.
+/// A node affected by changes at its level, and these changes.
 struct TouchedNode {
     node: Arc<MapNode>,
     changes: Vec<(Key, Option<MapItem>)>,

@@ -17,7 +17,7 @@ pub struct Difference {
     pub after: Option<Bytes>,
 }
 
-/// A subtree that may contain differences. `from` is its first possible key, and `to` is its end.
+/// A subtree that may contain differences. `from` is its first possible key, and `to` is its upper bound.
 #[derive(Clone)]
 struct SubtreeRange {
     hash: Hash,

@@ -39,7 +39,8 @@ impl Memory {
         built.root
     }
 
-    /// Runs a pass, loading missing nodes from `store`. Also returns the numbers of passes and of loaded nodes.
+    /// Runs a map operation, loading missing nodes from `store`. Also returns the number of calls and the number of
+    /// loaded nodes.
     fn run<T>(store: &Self, step: impl Fn(&Self) -> MapResult<T>) -> (T, usize, usize) {
         let mut loaded = Self::default();
         for passes in 1.. {

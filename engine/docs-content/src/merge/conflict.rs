@@ -31,7 +31,7 @@ pub enum Conflict {
         /// The deleted parent.
         parent: PageId,
     },
-    /// The page would have been its own ancestor. The move by the change request was undone.
+    /// The page would have become its own ancestor. The move by the change request was undone.
     Cycle,
     /// The combined changes would have put the page under a parent that cannot contain it. The page was moved up.
     Misplaced,

@@ -11,7 +11,7 @@ use super::{super::PageEntry, conflict::ConflictNote};
 /// The serialized form of a record.
 pub(super) type StoredRecord = Option<Bytes>;
 
-/// All versions of a page that was changed by a side.
+/// All versions of a page that at least one side changed.
 pub(crate) struct TouchedPage {
     pub(crate) base: Option<PageEntry>,
     pub(crate) ours: Option<PageEntry>,

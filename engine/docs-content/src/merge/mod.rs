@@ -54,7 +54,7 @@ pub struct ContentMerge {
 }
 
 impl ContentMerge {
-    /// Returns `true` if this merge adds no conflicts to main content, neither new ones nor those of earlier merges in
+    /// Returns `true` if this merge adds no conflicts to main content: no new ones, and none from earlier merges into
     /// the change request.
     #[must_use]
     pub const fn is_clean(&self) -> bool {

@@ -211,8 +211,8 @@ impl Tree<'_, '_> {
         Ok(())
     }
 
-    /// Returns a sort key that determines which page keeps a slug: first the page that has it in the base, then the
-    /// page that has it in main content.
+    /// Returns a sort key that determines which page keeps a slug: the page that has it in the base comes first, then
+    /// the page that has it in main content.
     fn claim(&self, id: &PageId, parent: Option<&PageId>, slug: &str) -> (u8, PageId) {
         let has = |entry: &Option<PageEntry>| {
             entry.as_ref().is_some_and(|entry| entry.parent.as_ref() == parent && entry.slug == slug)
@@ -225,7 +225,7 @@ impl Tree<'_, '_> {
         (order, id.clone())
     }
 
-    /// Returns the page that has a slug, if neither side changed the page.
+    /// Returns the page with the given slug, if neither side changed that page.
     fn untouched_holder(&self, parent: Option<&PageId>, slug: &str) -> PassResult<Option<PageId>> {
         let holder = read::slug_owner(self.session, &self.root, parent, slug)?;
         Ok(holder.filter(|id| !self.pages.contains_key(id)))

@@ -58,7 +58,7 @@ impl<T: Sample> Sample for Option<T> {
     }
 }
 
-/// A field of the table, and a page on which only this field is set.
+/// A field of the table, and a page with only this field set.
 struct Field {
     name: &'static str,
     attribute: Attribute,

@@ -404,7 +404,7 @@ fn any_edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// Returns the root after applying the edits that are not rejected, and these edits.
+/// Applies the edits that are not rejected. Returns the new root and these edits.
 fn applied(content: &Content, mut root: Hash, edits: &[Edit]) -> (Hash, Vec<Edit>) {
     let mut done = Vec::new();
     for edit in edits {

@@ -308,7 +308,7 @@ fn merge_and_diff_of_a_large_space_touch_few_nodes() {
     let merged = now(cold(&objects).merge(DOMAIN, ThreeWay { base, ours: main, theirs: request })).unwrap();
     assert_eq!(merged.conflicts, []);
     assert!(merged.cost.nodes_loaded <= 50 && merged.cost.nodes_written <= 12, "{:?}", merged.cost);
-    // The two pages of the change request have the same text, which is read to derive its links.
+    // Both pages of the change request have the same text. It is read to derive their links.
     assert_eq!(merged.cost.texts_loaded, 1);
     let content = cold(&objects);
     assert_eq!(now(content.diff(DOMAIN, base, merged.root)).unwrap().len(), 3);

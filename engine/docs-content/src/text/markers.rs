@@ -11,7 +11,7 @@ const OURS_LABEL: &str = "current";
 const BASE_LABEL: &str = "base";
 const THEIRS_LABEL: &str = "change request";
 
-/// Renders terms as a text with markers. Also returns the marker length for each pair of terms.
+/// Renders terms as text with markers. Also returns the marker length for each pair of terms.
 ///
 /// The first pair is rendered first. Its text with markers is one side of the next pair, where each conflict block is
 /// represented by a single unique line, so blocks are either nested or disjoint. Markers are longer than any run of
@@ -90,7 +90,7 @@ pub(crate) fn unfold(text: &str, sizes: &[usize]) -> Option<Vec<String>> {
     Some(terms)
 }
 
-/// Conflict blocks that are each represented by a single line during a merge, so that no merge splits them.
+/// Conflict blocks, each represented by a single line during a merge, so that no merge splits them.
 struct Blocks {
     /// A length greater than any run of marker characters in the texts.
     run: usize,
@@ -203,7 +203,7 @@ fn replace_with_base(text: &str, sizes: &[usize]) -> Option<String> {
     Some(text)
 }
 
-/// Returns `true` if the text contains a marker that begins or ends a block.
+/// Returns `true` if the text contains a marker line that begins or ends a block.
 fn has_block(text: &str, size: usize) -> bool {
     text.split_inclusive('\n').any(|line| matches!(marker(line, size), Some('<' | '>')))
 }

@@ -92,7 +92,7 @@ pub(crate) fn clean(hunks: &[MergeHunk]) -> Option<String> {
     Some(out)
 }
 
-/// Merges the texts of terms. Returns `None` if they conflict.
+/// Merges the texts of the given terms. Returns `None` if they conflict.
 pub(crate) fn merge_terms(merger: &dyn TextMerger, terms: &[&str]) -> Option<String> {
     let mut current = (*terms.first()?).to_owned();
     for pair in terms[1..].chunks_exact(2) {

@@ -19,7 +19,7 @@ pub(super) fn integer(machine: &mut Machine<'_>, arguments: &[Value], at: usize,
     }
 }
 
-/// Returns the first of `places` at which `what` occurs in `text`. Charges for the compared elements.
+/// Returns the first position in `places` at which `what` occurs in `text`. Charges for the compared elements.
 pub(super) fn find<T: PartialEq>(
     machine: &mut Machine<'_>,
     text: &[T],

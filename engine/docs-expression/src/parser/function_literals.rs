@@ -41,7 +41,7 @@ impl Parser<'_> {
         }
         let name = if self.is_at_sign("(") { None } else { Some(self.plain_name()?) };
         let parameters = self.parameters()?;
-        // Non-strict functions may have two parameters of the same name. The last one takes precedence.
+        // Non-strict functions may have duplicate parameter names. The last one takes precedence.
         if parameters.iter().any(|parameter| parameter.rest || parameter.default.is_some()) {
             self.check_names(&parameters)?;
         }

@@ -304,7 +304,7 @@ fn fold(c: char) -> char {
     cases(c).next().unwrap_or(c)
 }
 
-/// Returns the upper-case and lower-case forms of a letter that are single characters.
+/// Returns those upper-case and lower-case forms of a letter that consist of a single character.
 fn cases(c: char) -> impl Iterator<Item = char> {
     let single = |mut all: Box<dyn Iterator<Item = char>>| {
         let first = all.next();

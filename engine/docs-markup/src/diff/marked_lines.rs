@@ -1,4 +1,4 @@
-//! The lines of a text, each with a mark if it has no counterpart in the other text.
+//! The lines of a text, with a flag for each line that has no counterpart in the other text.
 
 use std::ops::Range;
 

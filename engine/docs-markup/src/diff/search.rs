@@ -40,7 +40,7 @@ const LONG_RUN: LineOffset = 20;
 /// Number of steps after which a bounded search looks for a good split.
 const FEW_STEPS: LineOffset = 256;
 
-/// A position in a text, or a diagonal. At least one is stored per line, so the type is as small as [`LineId`].
+/// A position in a text, or a diagonal. At least one is stored per line, so the type is no larger than [`LineId`].
 type LineOffset = i32;
 
 /// The state of Myers' search. Diagonals are numbered by `old - new`. Each direction stores the furthest position

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{source::parse, texts};
 
-/// Returns the text of a block by its key, truncated to a preview, or `None` if there is no such block.
+/// Returns the text of the block with the given key, truncated to a preview, or `None` if there is no such block.
 #[must_use]
 pub fn block_text(markdown: &str, key: &str) -> Option<String> {
     block_texts(markdown, &BTreeSet::from([key])).remove(key)
 }
 
-/// Returns the text of blocks by their keys, truncated to previews. Missing blocks are left out. The Markdown is parsed
-/// once.
+/// Returns the texts of the blocks with the given keys, truncated to previews. Missing blocks are omitted. The Markdown
+/// is parsed once.
 #[must_use]
 pub fn block_texts(markdown: &str, wanted: &BTreeSet<&str>) -> BTreeMap<String, String> {
     let document = parse(markdown);

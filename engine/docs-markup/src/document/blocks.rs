@@ -1,4 +1,4 @@
-//! The blocks of a whole text. Each block round-trips when it is printed alone.
+//! The top-level blocks of a text. Each of them round-trips when it is printed alone.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -32,7 +32,7 @@ pub(super) struct ParsedBlocks {
     pub(super) notes: Vec<TakenNote>,
     /// `true` if printing the blocks one by one yields the original text.
     pub(super) is_usual: bool,
-    /// `true` if the printed blocks, separated by empty lines, are parsed to the same blocks as when they are parsed
+    /// `true` if the printed blocks, separated by empty lines, are parsed to the same blocks as when each is parsed
     /// alone.
     pub(super) is_independent: bool,
     /// `true` if the rest of the text is preserved verbatim because a limit is reached.
@@ -47,8 +47,7 @@ pub(super) struct TakenNote {
     pub(super) by: usize,
 }
 
-/// Parses a whole text block by block, without checking that the printed blocks are parsed the same when they are
-/// joined.
+/// Parses a text block by block, without checking that the joined blocks round-trip.
 pub(super) fn parse_blocks(lines: &[Line<'_>]) -> ParsedBlocks {
     let mut scanner = chunks::scan_chunks(lines);
     let mut survey = Survey::new(&mut scanner);
@@ -109,7 +108,7 @@ pub(super) fn parse_blocks(lines: &[Line<'_>]) -> ParsedBlocks {
         out.text.is_independent &= is_alone;
         out.add(blocks, &chunk.lines);
     }
-    // Another spelling of the blocks may exceed a limit that this spelling barely meets.
+    // With another spelling, the blocks may exceed a limit that they barely meet with this one.
     out.text.is_independent &= room.is_half_left() && reader.left > MAX_BLOCKS / 2;
     out.finish()
 }
@@ -124,7 +123,7 @@ struct ParseOutput<'s, 'a> {
     lines: &'s [Line<'a>],
     /// The footnote definitions.
     kept: Vec<KeptNote>,
-    /// The first line of the block that references a footnote, by label.
+    /// The first line of the block that references each footnote, by label.
     takers: HashMap<String, usize>,
     /// The verbatim lines after the last block: the range of the first chunk, and the end of all chunks.
     raw: Option<(Range<usize>, usize)>,
@@ -161,8 +160,8 @@ impl ParseOutput<'_, '_> {
         for block in blocks {
             let follows_list = self.text.blocks.last().is_some_and(is_list);
             self.text.is_usual &= !follows_list;
-            // An indented block may become part of a list that is printed differently, and a list may merge with the
-            // following list.
+            // An indented block may become part of a preceding list if the list is printed differently. A list may
+            // merge with the following list.
             let may_go_on = follows_list && is_list(&block);
             self.text.is_independent &= !may_go_on && !self.is_indented(lines.start) && !is_verbatim(&block);
             self.text.blocks.push(fenced(block, follows_list));

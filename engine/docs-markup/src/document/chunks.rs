@@ -88,7 +88,7 @@ pub(super) struct Scanner<'s, 'a> {
     /// Pairs of opening and closing tags, by line.
     matches: Rc<HashMap<usize, usize>>,
     at: usize,
-    /// The maximum number of chunks, and the remaining number.
+    /// The maximum and the remaining number of chunks.
     most: usize,
     left: usize,
     /// The last line that closes a table.
@@ -436,7 +436,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         }
         let rest = self.lines[self.at..].iter().take(MAX_DEFINITION_LINES);
         let own: Vec<&str> = rest.take_while(|line| !line.is_blank()).map(|line| &*line.text).collect();
-        // After another definition, the indentation may be that of a code block.
+        // The definition may be indented like a code block if it follows another definition.
         let text = own.join("\n");
         let text = text.trim_start_matches(SPACE);
         if !text.contains("]:") {
@@ -510,7 +510,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         line.indent() < CODE_INDENT && is_table() || self.starts_block(at)
     }
 
-    /// Like [`Self::ends_paragraph`], without tables, which do not end lazily continued text.
+    /// Like [`Self::ends_paragraph`], but ignores tables, which cannot interrupt lazily continued text.
     fn starts_block(&self, at: usize) -> bool {
         let line = &self.lines[at];
         let text = &*line.text;

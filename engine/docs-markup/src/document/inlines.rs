@@ -85,7 +85,7 @@ fn hide(text: &str, atoms: &[Atom]) -> String {
     out
 }
 
-/// The Markdown input, and its offset relation to the text.
+/// The Markdown input, and the offset of the text in it.
 struct InlineSource<'t> {
     /// The Markdown input. A single line is passed as a heading, so that it cannot be another kind of block.
     markdown: String,

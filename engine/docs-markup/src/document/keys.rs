@@ -28,7 +28,7 @@ pub(super) fn content(block: &Block) -> String {
     encode_key(&hash(block))
 }
 
-/// Returns the hash of a block's content, and the hash of the content with its spelling.
+/// Returns the hash of a block's content, and the hash of its content together with its spelling.
 pub(super) fn digests(block: &Block) -> (blake3::Hash, blake3::Hash) {
     let mut whole = BufWriter::with_capacity(BUFFER_BYTES, blake3::Hasher::new());
     // Neither serialization nor hashing of a block fails.

@@ -168,7 +168,7 @@ pub(super) fn tag_lines(lines: &[Line<'_>], end: usize) -> Option<(String, usize
         if let Some(found) = TemplateTag::read(&first.text) {
             return is_alone(&first.text[found.end..]).then(|| (first.text.to_string(), 1));
         }
-        // If the tag is complete on the first line and invalid, further lines cannot make it valid.
+        // If the tag ends on the first line but is invalid, further lines cannot make it valid.
         let start = first.text.len() - first.text.trim_start_matches(SPACE).len();
         if tag::is_whole(&first.text[start..]) {
             return None;

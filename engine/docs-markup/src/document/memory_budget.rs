@@ -2,7 +2,8 @@
 
 use super::lines::Line;
 
-/// Memory in bytes that the tree of any text may take. It suffices for a page of tables and lists of common length.
+/// Memory in bytes that the tree of any text may take. It is sufficient for tables and lists of a page of common
+/// length.
 const MAX_TREE_BYTES: usize = 28 * 120 * 1024;
 /// Memory in bytes per input byte, in addition to [`MAX_TREE_BYTES`]. The tree may take 20; the remainder is reserved
 /// for memory that is not estimated here.
@@ -12,7 +13,7 @@ pub(super) const LINE_WEIGHT: usize = 800;
 /// Weight of a line while it is split into chunks.
 pub(super) const ANY_LINE: usize = 160;
 
-/// Returns `true` if `text` has too many lines to be split into chunks at all.
+/// Returns `true` if `text` has so many lines that it must not be split into chunks.
 pub(super) fn is_all_lines(text: &str) -> bool {
     let count = text.bytes().filter(|b| matches!(b, b'\n' | b'\r')).count() - text.matches("\r\n").count();
     count * ANY_LINE > room(text.len())
@@ -34,7 +35,7 @@ impl Room {
         // The number of empty lines changes when the document is printed.
         let full = || lines.iter().filter(|line| !line.is_blank());
         let bytes: usize = full().map(|line| line.text.len() + 1).sum();
-        // The lines take memory in addition to the tree.
+        // The lines themselves take memory too.
         Self::of(room(bytes).saturating_sub(full().count() * ANY_LINE / 3))
     }
 
@@ -42,8 +43,8 @@ impl Room {
         Self { left: all, all }
     }
 
-    /// Returns `true` if less than one eighth of the budget remains, so that it would be arbitrary which small blocks
-    /// still fit.
+    /// Returns `true` if less than one eighth of the budget remains. Which small blocks still fit would then be
+    /// arbitrary.
     pub(super) const fn is_used_up(&self) -> bool {
         self.left < self.all / 8
     }

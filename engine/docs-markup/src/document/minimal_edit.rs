@@ -1,5 +1,5 @@
-//! Printing of a changed document with minimal changes to the old text. Line breaks, column widths of tables and the
-//! choice of delimiters are preserved, also within blocks.
+//! Prints a changed document with minimal changes to the old text. Line breaks, column widths of tables and delimiters
+//! are preserved, even within changed blocks.
 //!
 //! Both the old and the new document are printed, and their differences are applied to the old text at the
 //! corresponding positions. Where the old text differs from its printed form, the new text takes precedence.
@@ -14,9 +14,9 @@ use super::{
 };
 use crate::diff::{LineChange, Lines, changes};
 
-/// Maximum number of bytes that are compared by words. The time is superlinear in the length.
+/// Maximum number of bytes for a comparison by words. Its time is superlinear in the length.
 const MAX_COMPARED_BYTES: usize = 96 << 10;
-/// Maximum number of removed and added lines that are compared by words.
+/// Maximum number of removed and added lines for a comparison by words.
 const MAX_COMPARED_LINES: usize = 500;
 
 /// The printing mode for compared documents.
@@ -24,7 +24,7 @@ const MAX_COMPARED_LINES: usize = 500;
 pub(super) enum SpellingMode {
     /// With the spellings of the documents.
     Spelled,
-    /// In canonical form: an editor may have dropped the spellings of changed parts.
+    /// In canonical form, because an editor may have dropped the spellings of changed parts.
     Canonical,
 }
 
@@ -55,7 +55,8 @@ pub(super) fn apply_changes(
     is_same(&parse(&written), after).then_some(written)
 }
 
-/// The distance between two texts: the number of removed and added lines, then of words and punctuation characters.
+/// The distance between two texts: first by the number of removed and added lines, then by the number of removed and
+/// added words and punctuation characters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Distance {
     lines: usize,

@@ -1,8 +1,8 @@
 //! Detection of deeply nested lists and quotations before parsing.
 //!
-//! Each nesting level of a block is separately parsed, printed and parsed again. A long block that is nested deeper
-//! than the limit would exhaust the work budget of the text, and finally be preserved verbatim. It is preserved
-//! verbatim immediately instead.
+//! Each nesting level of a block is separately parsed, printed and parsed again. A long block beyond the nesting limit
+//! would exhaust the work budget of the text before it is preserved verbatim. It is therefore preserved verbatim
+//! immediately.
 
 use super::{
     limits::MAX_BLOCK_DEPTH,
@@ -19,7 +19,7 @@ pub(super) fn is_too_deep(lines: &[Line<'_>], depth: usize) -> bool {
     is_long(lines) && levels(lines, room) > room
 }
 
-/// Returns `true` if the lines are long, excluding the indentation that a verbatim block loses.
+/// Returns `true` if the lines are long. Indentation that a verbatim block loses is not counted.
 fn is_long(lines: &[Line<'_>]) -> bool {
     let indent = lines.first().map(Line::indent).filter(|indent| *indent < CODE_INDENT).unwrap_or(0);
     let bytes = |line: &Line<'_>| line.text.len().saturating_sub(indent);

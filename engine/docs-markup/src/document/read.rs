@@ -1,4 +1,4 @@
-//! Parser from Markdown to blocks.
+//! Parser for blocks of Markdown.
 
 use docs_model::{Block, BlockKind, HeadingData, Inline, InlineKind, Node};
 
@@ -18,9 +18,9 @@ use super::{
     spelling, tables, tagged, weight,
 };
 
-/// Number of parts of a block (items of a list, lines of code, cells of a table) that are always parsed, and the number
-/// of bytes required for each further part. Blocks with more and smaller parts are preserved verbatim, because their
-/// trees would need disproportionate memory.
+/// Number of parts of a block (list items, code lines, table cells) that are always parsed, and number of bytes
+/// required for each further part. Blocks with more and smaller parts are preserved verbatim, because their trees would
+/// need disproportionate memory.
 const MAX_PARTS: usize = 2_000;
 const BYTES_A_PART: usize = 8;
 
@@ -30,7 +30,7 @@ impl BlockReader<'_> {
         self.read_chunks(chunks::scan_chunks(lines))
     }
 
-    /// Parses lines that are being split into chunks.
+    /// Parses the chunks of a scanner into blocks.
     pub(super) fn read_chunks(&mut self, scanner: Scanner<'_, '_>) -> Vec<Block> {
         let lines = scanner.lines();
         let mut out = Vec::new();
@@ -150,12 +150,12 @@ impl BlockReader<'_> {
             }
             ChunkKind::Details(inside) => figures::expandable(self, &lines[inside.clone()]),
         };
-        // A paragraph without content would disappear when it is printed.
+        // A paragraph without content would be lost in printing.
         let block = block.filter(|block| !is_nothing(block));
         vec![block.unwrap_or_else(|| verbatim(own))]
     }
 
-    /// Parses text with marks.
+    /// Parses inline text with marks.
     pub(super) fn text(&mut self, text: &str, context: InlineContext) -> Option<Vec<Node>> {
         if is_plain(text) {
             return Some(vec![Node::plain(text)]);
@@ -269,7 +269,7 @@ fn is_plain(text: &str) -> bool {
     text.starts_with(char::is_alphabetic) && !text.ends_with(' ') && text.chars().all(is_within)
 }
 
-/// Returns `true` if a block has too many parts for its text size.
+/// Returns `true` if a block has too many parts for the size of its text.
 fn is_crowded(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> bool {
     let parts = match kind {
         ChunkKind::List(list) => 2 * list.items.len(),

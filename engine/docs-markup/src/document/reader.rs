@@ -12,7 +12,7 @@ pub(super) struct BlockReader<'r> {
 }
 
 impl<'r> BlockReader<'r> {
-    /// Creates a reader for a separate text.
+    /// Creates a reader for text outside of any document.
     pub(super) fn new_detached(definitions: &'r HashMap<String, (String, String)>, notes: Notes) -> Self {
         Self { definitions, notes, depth: 0, left: MAX_BLOCKS }
     }

@@ -81,8 +81,8 @@ fn merged(now: &[Block], then: &[Block], named: &mut NamedBlocks) -> Vec<Block> 
     out
 }
 
-/// Selects both positions of a moved block, which is a deletion at one position and an addition at another. Blocks with
-/// equal content are indistinguishable, so selecting one selects all of them.
+/// Selects both positions of a moved block, because a move is a deletion at one position and an insertion at another.
+/// Blocks with equal content are indistinguishable, so selecting one selects all of them.
 fn select_moved(changes: &[LineChange], here: &[String], there: &[String], named: &mut NamedBlocks) {
     let mut places: HashMap<&str, (Vec<usize>, Vec<usize>)> = HashMap::new();
     for LineChange { old, new } in changes {

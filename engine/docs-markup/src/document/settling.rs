@@ -1,9 +1,9 @@
-//! Parsing of a whole text such that its blocks round-trip when they are printed together.
+//! Parses a text so that its blocks round-trip when they are printed together.
 //!
-//! Each block is parsed such that it round-trips alone. Next to other blocks, it may not. Conflicting blocks are then
-//! preserved verbatim, merged into one paragraph with their neighbours, and all other blocks remain trees. The
-//! selection depends only on the parsed text, and the printed text parses to the same blocks, so the same blocks are
-//! verbatim again.
+//! Each block round-trips alone, but may not round-trip next to other blocks. Conflicting blocks are preserved
+//! verbatim, merged into one paragraph with their neighbours, and all other blocks remain trees. The selection depends
+//! only on the parsed text. Because the printed text parses to the same blocks, parsing it selects the same blocks
+//! again.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -24,24 +24,25 @@ use super::{
 };
 use crate::diff::{LineChange, LineId, changes};
 
-/// Parses a whole text. Blocks that do not round-trip next to the others are preserved verbatim. If that does not
-/// suffice, the whole text is preserved verbatim.
+/// Parses a text. Blocks that do not round-trip next to the others are preserved verbatim. If conflicts remain, the
+/// whole text is preserved verbatim.
 pub(super) fn parse_text(lines: &[Line<'_>]) -> ParsedBlocks {
     parse_settled(lines, is_settled_by_parts).unwrap_or_else(|| verbatim_text(lines))
 }
 
-/// Like [`parse_text`], but always prints and parses a noncanonical text as a whole.
+/// Like [`parse_text`], but always verifies noncanonical text by printing and parsing it as a whole.
 #[cfg(test)]
 pub(super) fn parse_text_as_whole(lines: &[Line<'_>]) -> ParsedBlocks {
     parse_settled(lines, |text, _| text.is_usual).unwrap_or_else(|| verbatim_text(lines))
 }
 
-/// Returns `true` if the blocks round-trip together because each of them does alone. `bytes` is the length of the text.
+/// Returns `true` if the blocks are known to round-trip together because each of them round-trips alone. `bytes` is the
+/// length of the text.
 const fn is_settled_by_parts(text: &ParsedBlocks, bytes: usize) -> bool {
     text.is_usual || (text.is_independent && bytes <= MAX_INDEPENDENT)
 }
 
-/// Returns `true` if a block does not round-trip as the only block of a document.
+/// Returns `true` if a block does not round-trip when it is the only block of a document.
 pub(super) fn is_unsettled(block: &Block) -> bool {
     let blocks = std::slice::from_ref(block);
     print::document(blocks, VerbatimMode::Checked)
@@ -55,7 +56,7 @@ impl Printer {
         if is_top && memory_budget::is_all_lines(text) {
             return true;
         }
-        // Several blocks cannot equal a single block, so they need not be parsed.
+        // A text of several blocks cannot parse to an equal block, so parsing it is unnecessary.
         if self.depth() > MAX_BLOCK_DEPTH
             || (is_top && chunks::scan_chunks(&lines::split(text)).nth(1).is_some())
         {
@@ -65,8 +66,7 @@ impl Printer {
         if is_same || !is_top {
             return is_same;
         }
-        // The top-level blocks that do not round-trip are also verbatim, and so is the rest of the text after the
-        // maximum number of blocks.
+        // Top-level blocks that do not round-trip are also verbatim. So is the text after the maximum number of blocks.
         let read = blocks::parse_blocks(&lines::split(text)).blocks;
         match read.as_slice() {
             [read] => normalize::is_same(read, block) || is_unsettled(read),
@@ -90,7 +90,7 @@ fn parse_settled(lines: &[Line<'_>], is_settled: fn(&ParsedBlocks, usize) -> boo
     let mut first: Option<Vec<Range<usize>>> = None;
     for _ in 0..MAX_ROUNDS {
         let text = run_in_pass(bytes, || blocks::parse_blocks(lines))?;
-        // When little of the work budget is left, fewer blocks are parsed as trees.
+        // Fewer blocks are parsed as trees if the work budget is nearly exhausted.
         if *first.get_or_insert_with(|| text.lines.clone()) != text.lines {
             return None;
         }
@@ -124,7 +124,7 @@ impl Conflicts {
     /// Converts conflicts between blocks with these lines to ranges of blocks in the first parse.
     fn new(places: Vec<Range<usize>>, ranges: &[Range<usize>], all: Vec<Range<usize>>) -> Self {
         let of_lines = |place: Range<usize>| {
-            // An added block is caused by its neighbours.
+            // An added block is caused by its neighbours, so both of them conflict.
             let place = match place.is_empty() {
                 true => place.start.saturating_sub(1)..(place.end + 1).min(ranges.len()),
                 false => place,
@@ -199,7 +199,7 @@ fn merge_ranges(ranges: Vec<Range<usize>>, changes: &[LineChange]) -> Vec<Range<
     out
 }
 
-/// The data of a tree that is needed to compare it with another tree.
+/// The parts of a tree that are needed to compare it with another tree.
 struct TreeDigests {
     /// The content hash of each block, and the hash of its content and spelling.
     digests: Vec<(blake3::Hash, blake3::Hash)>,
@@ -215,8 +215,8 @@ impl TreeDigests {
         }
     }
 
-    /// Returns `true` if a change only affects which blocks are trees: a verbatim block became a tree, or a tree became
-    /// verbatim.
+    /// Returns `true` if a change is only a switch between verbatim and tree: a verbatim block became a tree, or a tree
+    /// became verbatim.
     fn is_verbatim_change(&self, again: &Self, change: &LineChange) -> bool {
         let trees = |outline: &Self, blocks: &Range<usize>| {
             outline.raw[blocks.clone()].iter().filter(|is_raw| !**is_raw).count()
@@ -249,7 +249,7 @@ impl TreeDigests {
     }
 }
 
-/// Runs of verbatim blocks, which are not adjacent to each other.
+/// Runs of verbatim blocks. No two runs are adjacent.
 #[derive(Default)]
 struct VerbatimRuns {
     runs: Vec<VerbatimRun>,
@@ -264,7 +264,7 @@ struct VerbatimRun {
 }
 
 impl VerbatimRuns {
-    /// Adds conflicting blocks, and all blocks parsed from the same lines. Returns `None` if nothing is added.
+    /// Adds conflicting blocks, and all blocks parsed from the same lines. Returns `None` if no block is added.
     fn add(&mut self, conflicts: Conflicts) -> Option<()> {
         let Conflicts { places, ranges } = conflicts;
         let all = 0..ranges.len();
@@ -371,7 +371,7 @@ impl CombinedBlocks {
     }
 }
 
-/// Extends a range of blocks by all blocks parsed from the same lines.
+/// Extends a range of blocks to include all blocks parsed from the same lines.
 fn extend_to_whole_lines(mut blocks: Range<usize>, ranges: &[Range<usize>]) -> Range<usize> {
     while blocks.start > 0 && ranges[blocks.start - 1] == ranges[blocks.start] {
         blocks.start -= 1;

@@ -1,4 +1,4 @@
-//! Markdown with the byte ranges of its blocks, which allows unchanged blocks to keep their bytes.
+//! Markdown with the byte ranges of its blocks, so that unchanged blocks can keep their bytes.
 
 use std::{borrow::Cow, ops::Range};
 

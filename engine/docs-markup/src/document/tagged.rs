@@ -16,7 +16,7 @@ use super::{
     tags::TemplateTag,
 };
 
-/// Parses a tag and its content to blocks. An unknown tag becomes verbatim text before and after its content.
+/// Parses a tag and its content into blocks. For an unknown tag, verbatim text is placed before and after its content.
 pub(super) fn blocks(
     reader: &mut BlockReader<'_>,
     text: &str,
@@ -42,14 +42,14 @@ pub(super) fn blocks(
     let Some(inside) = inside.filter(|_| !is_whole) else { return vec![verbatim(own)] };
     let mut out = vec![verbatim(&all[chunk.lines.start..inside.start])];
     out.extend(reader.read_nested(&all[inside.clone()]));
-    // With more indentation, a separate line would be code.
+    // A more indented line would be parsed as code.
     let closing: Vec<Line<'_>> =
         all[inside.end..chunk.lines.end].iter().map(|line| line.dedent(line.indent())).collect();
     out.push(verbatim(&closing));
     out
 }
 
-/// Returns the written form as a spelling, or `None` if it equals the canonical spelling.
+/// Returns the source notation as a spelling, or `None` if it is canonical.
 fn unusual(usual: Option<String>, written: &str) -> Option<String> {
     let is_usual = usual.is_some_and(|usual| escape::is_alike(&usual, written));
     (!is_usual).then(|| written.trim_matches(SPACE).to_owned())
@@ -82,7 +82,8 @@ fn block(reader: &mut BlockReader<'_>, tag: &TemplateTag<'_>, inner: Option<&[Li
         | BlockKind::OpenapiWebhook { .. } => {
             (inner.iter().filter(|line| !line.is_blank()).count() <= 1).then(|| Block::new(kind, Vec::new()))
         }
-        // Blocks without content or without a tag, and blocks that are only valid within tabs, a stepper or columns.
+        // Blocks without content, blocks without a tag, and blocks that are only valid within tabs, a stepper or
+        // columns.
         _ => None,
     }
 }
@@ -94,7 +95,7 @@ fn code(reader: &mut BlockReader<'_>, options: BlockKind, inner: &[Line<'_>]) ->
     let [mut block] = <[Block; 1]>::try_from(reader.level(inner)).ok()?;
     let BlockKind::Code { syntax, .. } = block.kind else { return None };
     let BlockKind::Code { title, overflow, line_numbers, full_width, .. } = options else { return None };
-    // A tag without options would be lost.
+    // Without options, printing would drop the tag.
     if title.is_none() && overflow.is_none() && line_numbers.is_none() && full_width.is_none() {
         return None;
     }

@@ -72,7 +72,7 @@ pub(crate) fn edited(
         return Ok(Some(old.to_owned()));
     }
     if !source.notes.is_empty() || has_notes(&new.nodes) {
-        // Footnotes are numbered in text order, so the whole text changes.
+        // Footnotes are numbered in text order, so the whole text can change.
         return print(new).map(Some);
     }
     let kept = unchanged_blocks(before, &after, source);
@@ -167,8 +167,8 @@ fn has_notes(blocks: &[Block]) -> bool {
     found
 }
 
-/// Maps the unchanged blocks of the new document to blocks of the old document. Lines that form several blocks are only
-/// kept as a whole.
+/// Maps the unchanged blocks of the new document to blocks of the old document. If lines form several blocks, either
+/// all of the blocks are mapped or none.
 fn unchanged_blocks(
     before: &[String],
     after: &[String],

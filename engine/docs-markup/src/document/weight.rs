@@ -16,12 +16,12 @@ const CODE_LINE: usize = 520;
 /// Weights of a table cell and of a row.
 const CELL: usize = 900;
 const ROW: usize = 1600;
-/// Weights of a delimiter that may be part of a mark or element: in the tree, and while its text is parsed.
+/// Weights of a delimiter that may be part of a mark or element: in the tree, and additionally during parsing.
 const DELIMITER_WEIGHT: usize = 130;
 const PARSED_DELIMITER_WEIGHT: usize = 1100;
-/// Number of copies of a paragraph's text while it is parsed, printed and parsed again.
+/// Number of copies of a paragraph's text that exist while it is parsed, printed and parsed again.
 const PARAGRAPH_COPIES: usize = 32;
-/// Weight of a tag while the enclosing HTML is parsed.
+/// Weight of a tag during parsing of the enclosing HTML.
 const TAG: usize = 500;
 
 impl Room {
@@ -39,15 +39,14 @@ impl Room {
     }
 }
 
-/// Returns `true` if the blocks in separate lines fit into the budget.
+/// Returns `true` if the blocks in the lines of `scanner` fit into the budget.
 pub(super) fn fits(scanner: &mut Scanner<'_, '_>) -> bool {
     let lines = scanner.lines();
     let mut room = Room::new(lines);
     scanner.all(|chunk| room.take(&chunk, lines))
 }
 
-/// Like [`fits`], for the lines of a footnote, which are stored twice: in the footnote and in the text that references
-/// it.
+/// Like [`fits`], but for the lines of a footnote, which are stored twice: in the footnote and in the referencing text.
 pub(super) fn fits_note(lines: &[Line<'_>]) -> bool {
     let mut room = Room::of(Room::new(lines).all / 3);
     chunks::scan_chunks(lines).all(|chunk| room.take(&chunk, lines))
@@ -116,7 +115,7 @@ fn heaviest_paragraph(lines: &[Line<'_>]) -> usize {
         if text.is_empty() || begins {
             bytes = 0;
         }
-        // A table row, which may be continued text.
+        // A table row. It may also continue a paragraph.
         if text.is_empty() || begins || text.starts_with('|') {
             signs = 0;
         }
@@ -138,7 +137,7 @@ fn parts_of(text: &str) -> impl Iterator<Item = &str> {
     text.split("</t").flat_map(|part| part.split("</p"))
 }
 
-/// Like [`heaviest_paragraph`], for HTML, in which empty lines are part of the text.
+/// Like [`heaviest_paragraph`], but for HTML, where empty lines are part of the text.
 fn heaviest_html_text(lines: &[Line<'_>]) -> usize {
     let (mut most, mut signs, mut bytes) = (0, 0, 0);
     for line in lines {
@@ -179,6 +178,6 @@ fn signs_of(text: &str) -> usize {
         }
     };
     let thirds: usize = bytes.iter().enumerate().map(|(at, b)| third(at, *b)).sum();
-    // Each of these was a NUL of one byte.
+    // Each U+FFFD replaces a NUL of one byte.
     thirds / 3 + text.matches('\u{fffd}').count()
 }

@@ -7,13 +7,13 @@
 
 use std::cell::Cell;
 
-/// Maximum number of times that the input bytes are split into blocks.
+/// Maximum number of times that each input byte is split into blocks, on average.
 const MAX_READINGS: u64 = 60;
-/// Maximum number of times per pass. Texts written by people take up to 10.
+/// Maximum number of times per pass. Human-written texts need up to 10.
 const MAX_PASS_READINGS: u64 = 24;
-/// Number of times that the bytes of well-formed blocks are split into blocks.
+/// Number of times that well-formed blocks are split, which is reserved for the blocks that follow.
 const RESERVED_READINGS: u64 = 4;
-/// Minimum budget: shorter text may take as much work as text of this size.
+/// Minimum size for the budget: shorter text has the budget of a text of this size.
 const MIN_BUDGET_BYTES: u64 = 16 * 1024;
 
 thread_local! {
@@ -82,7 +82,7 @@ pub(super) fn take_containers(line: &str, containers: usize) {
     take_bytes(line.len().saturating_mul(containers) / 8);
 }
 
-/// Counts bytes that are inspected in other ways, for example without a result.
+/// Counts bytes that are inspected in other ways, for example by failed attempts.
 pub(super) fn take_bytes(bytes: usize) {
     step(bytes);
     REMAINING_WORK.set(REMAINING_WORK.get().saturating_sub(bytes as u64));

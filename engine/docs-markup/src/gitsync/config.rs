@@ -29,7 +29,7 @@ pub struct RepoConfig {
     pub summary: RepoPath,
     /// The redirects, sorted by path.
     pub redirects: Vec<Redirect>,
-    /// The redirects that were left out.
+    /// Redirects that were omitted.
     pub warnings: Vec<Warning>,
 }
 
@@ -67,9 +67,9 @@ impl RepoConfig {
 
     /// Parses the configuration of a project directory. If `text` is `None`, returns the default configuration.
     ///
-    /// Every key is optional, and unknown keys are ignored. All paths are relative to `root`, also those with a leading
-    /// slash, and `root` is relative the project directory. No path may be outside the repository. Invalid
-    /// redirects are left out with a warning.
+    /// Every key is optional, and unknown keys are ignored. `root` is relative to the project directory. All other paths
+    /// are relative to `root`, even with a leading slash. No path may be outside the repository. Invalid redirects are
+    /// omitted with a warning.
     ///
     /// # Errors
     /// [`FormatError`] with the file and the key if the text is not YAML, or the location of the content has the wrong
@@ -210,7 +210,7 @@ impl<'a> Keys<'a> {
         Ok(Keys { file: self.file, map, prefix: key })
     }
 
-    /// Returns the redirects. Invalid ones are left out with a warning.
+    /// Returns the redirects. Omits invalid ones with a warning.
     fn redirects(&self, root: &RepoPath, warnings: &mut Warnings) -> Vec<Redirect> {
         let keys = match self.map("redirects") {
             Ok(keys) => keys,

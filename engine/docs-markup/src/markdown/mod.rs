@@ -179,8 +179,8 @@ impl PageParts {
 /// Splits `markdown` into front matter and the rest.
 ///
 /// Front matter starts at the first byte (after a byte order mark) with a line of three hyphens, and ends with such a
-/// line or a line of three dots. Without an end there is no front matter, and neither if it is not a YAML map: a
-/// horizontal rule begins with the same line.
+/// line or a line of three dots. If the end is missing or the lines are not a YAML map, there is no front matter,
+/// because a horizontal rule looks like its first line.
 #[must_use]
 pub fn split_front(markdown: &str) -> (Option<&str>, &str) {
     match front_block(markdown) {

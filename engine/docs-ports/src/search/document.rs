@@ -12,7 +12,7 @@ use super::{
 /// matching across sections.
 const GAP: u32 = 100;
 
-/// A page in the form that is indexed.
+/// A page in indexable form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageDocument {
     /// The organization of its space.

@@ -66,7 +66,7 @@ fn walk<T: AsRef<str>, V, E>(
         let term = term.as_ref();
         found = match path.follow(term) {
             None => {
-                // Only similar words reach this point. The common rule decides which of them match.
+                // Only similar words reach this line. The shared matching rule makes the final decision.
                 if word.matches(term) == Some(wanted) {
                     each(value, wanted);
                 }
@@ -146,9 +146,9 @@ impl Path {
         }
     }
 
-    /// Returns the first letter after another one with which a match can continue.
+    /// Returns the next letter after the given one with which a match can continue.
     fn letter_after(&self, letter: char) -> Option<char> {
-        // Letters that are not in the word are equivalent, and never better than those in the word.
+        // All letters that are not in the word are equivalent, and never better than a letter in it.
         if !self.is_dead(&self.step(None)) {
             return (letter..=char::MAX).nth(1);
         }

@@ -50,13 +50,13 @@ pub struct Phrase {
 /// A word of a phrase.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PhraseWord {
-    /// The word, which is matched exactly or as a prefix, without typos.
+    /// The word. It is matched exactly or as a prefix, without typos.
     pub word: Word,
     /// The position relative to the first word.
     pub offset: u32,
 }
 
-/// The way in which a word matches a query word, best first.
+/// The type of match between an indexed word and a query word, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Match {
     /// Equal words.

@@ -47,7 +47,7 @@ struct RuleEnd {
     exact: Option<String>,
 }
 
-/// The lowercase form of a character, which has at most three characters in Unicode.
+/// The lowercase form of a character. In Unicode, it has at most three characters.
 type LowercaseChars = [char; 3];
 
 fn fold_char(c: char) -> LowercaseChars {

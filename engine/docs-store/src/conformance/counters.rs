@@ -125,7 +125,8 @@ pub async fn read_counter_then_write_conflicts_with_add(factory: &dyn Factory) {
     assert_serial(&store, vec![], &[count, copy]).await;
 }
 
-/// A counter is exact after many concurrent tasks have added to it in batches with other changes, some of which failed.
+/// A counter is exact after many concurrent tasks have added to it in batches that also contain other changes, even if
+/// some batches failed.
 pub async fn counter_exact_after_storm(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![create("cf!taken")]).await;

@@ -16,7 +16,7 @@ use super::{
     script::{Script, run},
 };
 
-/// Longer than any test: a wait of this length ends by an event, or the test times out.
+/// Longer than any test, so a wait of this length ends with an event or the test times out.
 const HANG_WAIT: Duration = Duration::from_secs(3_600);
 
 /// Once a commit is acknowledged, its items are in the feed, in order and under their topics.

@@ -1,4 +1,4 @@
-//! Test utilities: comparable values, and store calls that are retried after transient failures.
+//! Test utilities: comparable values, and store calls with retries after transient failures.
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 

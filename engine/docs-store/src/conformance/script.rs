@@ -13,9 +13,9 @@ use super::{
     kit::{Attempts, Plain, ScanEntries, read, read_all, scan_prefix},
 };
 
-/// Maximum time for which a transaction may block on another before the suite lets the other continue.
+/// Maximum time that a transaction may block on another one before the suite lets the other continue.
 ///
-/// A store that never blocks never waits this long.
+/// With a store that never blocks, the suite never waits this long.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// The content of a store in comparable form.
@@ -109,7 +109,8 @@ pub(super) type TxnOutcome = StoreResult<(TxnReads, Batch)>;
 
 /// Lets all transactions begin and read, one after another, and then lets them commit, one after another.
 ///
-/// Each transaction runs in its own task. If the store blocks one on an earlier one, the earlier one continues first.
+/// Each transaction runs in its own task. If the store blocks a transaction until an earlier one ends, the earlier one
+/// continues first.
 pub(super) async fn interleave(store: &Arc<dyn Store>, scripts: &[Script]) -> Vec<TxnOutcome> {
     let mut sides: Vec<(oneshot::Sender<()>, JoinHandle<TxnOutcome>)> = Vec::new();
     for script in scripts {

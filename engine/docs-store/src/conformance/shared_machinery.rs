@@ -93,7 +93,7 @@ pub async fn cursor_no_dup_no_skip_under_churn(factory: &dyn Factory) {
     }
 }
 
-/// A list rejects a cursor of a list with other rows, another order or other filters, and text that is not a cursor.
+/// A list rejects cursors of a list with other rows, another order or other filters, and strings that are not cursors.
 pub async fn cursor_wrong_list_rejected(factory: &dyn Factory) {
     let store = factory.store().await;
     let here = spec("a");

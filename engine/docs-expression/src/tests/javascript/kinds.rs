@@ -192,8 +192,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Generates values that are `undefined` or `null`: unknown names, and names that JavaScript would otherwise
-    /// resolve.
+    /// Generates `undefined` or `null`: unknown names, and names of JavaScript globals.
     fn nothing(&mut self) -> Made {
         let (ours, theirs) = self.random.pick(&[
             ("undefined", "undefined"),
@@ -210,7 +209,7 @@ impl Generator<'_> {
         Made(Both { ours: ours.to_owned(), theirs: theirs.to_owned() }, Binds::Link)
     }
 
-    /// Generates a value that is composed of others without a method call.
+    /// Generates a value composed of other values without a method call.
     fn combined(&mut self, kind: Kind) -> Made {
         match kind {
             Kind::Text if self.random.one_in(2) => self.template(),
@@ -240,7 +239,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Generates methods that are not called.
+    /// Generates method references without a call.
     fn methods(&mut self) -> Made {
         let all = [
             "'a'.slice",

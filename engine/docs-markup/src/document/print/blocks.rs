@@ -55,7 +55,7 @@ pub(in super::super) fn unchecked(block: &Block, labels: &Labels) -> Option<Stri
     printer.block(block, None).ok()
 }
 
-/// Prints a single block such that parsing returns an equal block.
+/// Prints a single block so that parsing returns an equal block.
 pub(in super::super) fn print_checked(block: &Block, labels: &Labels) -> Option<String> {
     Printer::with_labels(labels.clone()).outside_sequence().block(block, None).ok()
 }

@@ -53,7 +53,7 @@ impl Labels {
         Self { definitions: Arc::new(definitions), known: Arc::new(known), ..Self::default() }
     }
 
-    /// Returns a copy in which the labels of `taken` are already consumed.
+    /// Returns a copy in which the labels in `taken` are already consumed.
     pub(in super::super) fn with_notes(&self, taken: &LabelLog) -> Self {
         Self { notes: taken.clone(), ..self.clone() }
     }
@@ -91,7 +91,7 @@ impl Labels {
     }
 }
 
-/// Serializes inline nodes such that parsing returns the same nodes, or returns `None` if no such text exists.
+/// Serializes inline nodes so that parsing returns the same nodes, or returns `None` if no such text exists.
 pub(in super::super) fn print(nodes: &[Node], context: InlineContext, labels: &mut Labels) -> Option<String> {
     let wanted = normalize::inlines(nodes);
     for mode in [Notation::Spelled, Notation::Canonical, Notation::Guarded] {
@@ -460,7 +460,7 @@ impl InlineWriter<'_> {
     }
 }
 
-/// Returns `true` if the spelling of an element is the label of its footnote, which is preserved.
+/// Returns `true` if the spelling of an element is the label of its footnote. The label is preserved.
 fn is_label(mode: Notation, inline: &Inline) -> bool {
     mode == Notation::Labelled && inline.kind == (InlineKind::Annotation {})
 }

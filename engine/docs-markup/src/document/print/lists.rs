@@ -61,7 +61,7 @@ impl Printer {
         let indent = " ".repeat(bullet.len() + 1);
         let body = indented(&text, &indent, "");
         let out = format!("{bullet} {boxed}{body}");
-        // Content that cannot begin on the line of the marker begins on the next line.
+        // If the content cannot begin on the line of the marker, it begins on the next line.
         let is_divider = marks::is_divider(out.split('\n').next().unwrap_or_default());
         let begins_apart = checked.is_none() && (is_divider || text.starts_with("    "));
         Ok(match (text.is_empty(), begins_apart) {

@@ -124,7 +124,7 @@ impl Printer {
         title(text, InlineContext::Line).unwrap_or_default().replace(']', "\\]").replace("\\\\]", "\\]")
     }
 
-    /// Returns the opening tag, in the spelling of the block if that is equivalent.
+    /// Returns the opening tag, in the block's spelling if that parses to the same tag.
     pub(super) fn opening(&mut self, block: &Block) -> Result<String, Invalid> {
         let usual = opening(block).ok_or_else(|| self.invalid("its target has an unsupported kind"))?;
         let reads = |text: &str| {

@@ -117,7 +117,7 @@ fn unwritable_blocks_are_written_as_their_plain_text() {
     let text =
         |text: &str| Node::Text(docs_model::TextNode::new(vec![docs_model::Leaf::new(text, Vec::new())]));
     let paragraph = |words: &str| Block::new(BlockKind::Paragraph { align: None }, vec![text(words)]);
-    // Text with more parts than a paragraph may have is parsed as verbatim Markdown.
+    // Text with more inline parts than a paragraph can have is parsed as verbatim Markdown.
     let many = "&".repeat(300_000);
     let old = "# Title\n\nThe *first*.\n\nThe last.\n";
     let mut document = parse(old);

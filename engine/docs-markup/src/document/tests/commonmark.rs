@@ -94,7 +94,7 @@ enum Open {
 struct Reader<'t> {
     text: &'t str,
     open: Vec<Open>,
-    /// Text that is a direct child of an item.
+    /// Text directly in a list item.
     loose: Option<Range<usize>>,
 }
 
@@ -198,7 +198,7 @@ impl Reader<'_> {
         self.add(done);
     }
 
-    /// Converts text that is a direct child of an item to a paragraph.
+    /// Converts text directly in a list item to a paragraph.
     fn settle(&mut self) {
         if let Some(range) = self.loose.take() {
             let text = letters(&self.text[range]);

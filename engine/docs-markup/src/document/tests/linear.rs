@@ -3,7 +3,7 @@
 use super::*;
 use crate::{document::work_budget::steps_of, translate::translated_markdown};
 
-/// A repeated prefix, a middle part, and a suffix that is repeated as often as the prefix.
+/// A repeated prefix, a middle, and a suffix that is repeated as often as the prefix.
 pub(super) const SHAPES: &[(&str, &str, &str)] = &[
     ("> ", "a\n", ""),
     ("> a\n>\n", "", ""),

@@ -61,11 +61,11 @@ fn fuzz_regressions_round_trip() {
     }
 }
 
-/// Maximum number of blocks in text that is too dense: a block takes some hundred bytes, and any text may take some
+/// Maximum number of blocks in overly dense text: a block takes hundreds of bytes, and any text may take some
 /// megabytes.
 const MOST_BLOCKS: usize = 128 * 1024 * 50 / 600;
 
-/// Asserts that a repeated part is preserved verbatim, with few nodes.
+/// Asserts that a repeated fragment is preserved verbatim, with few nodes.
 #[track_caller]
 fn check_dense(part: &str, times: usize) {
     let text = part.repeat(times);
@@ -88,7 +88,8 @@ fn overly_dense_blocks_are_preserved_verbatim() {
         ("> a\n\n", 2),
         ("![](a)\n\n", 2),
     ] {
-        // Slightly above the limit for trees. Twice as many of the shortest parts would not even be split into chunks.
+        // Slightly above the limit for trees. With twice as many of the shortest fragments, the text would not even be
+        // split into chunks.
         check_dense(part, MOST_BLOCKS / 10 * 11 / blocks);
     }
     check_dense("#\n", 30_000);

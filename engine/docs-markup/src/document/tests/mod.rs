@@ -63,7 +63,8 @@ fn both_ways(markdown: &str, expected: Value) {
     stable(markdown);
 }
 
-/// Asserts that the printed text parses to the same tree, and that this tree is printed as the same text. Returns both.
+/// Asserts that the printed text parses to the same tree, and that printing this tree returns the same text. Returns
+/// both.
 #[track_caller]
 fn stable(markdown: &str) -> (Document, String) {
     let document = parse(markdown);

@@ -1,4 +1,4 @@
-//! The head of a page's file: front matter and title, which are only rewritten if their content changes.
+//! The front matter and title of a page's file. They are only rewritten if their content changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,11 +71,11 @@ fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 9e15 { json!(whole) } else { json!(value) }
 }
 
-/// Returns the `layout` key, including the parts of it that no field represents.
+/// Returns the `layout` key, including the values that no field represents.
 fn layout(layout: PageLayout, rest: Option<Value>) -> Option<Value> {
     let rest = match rest {
         Some(Value::Object(rest)) => rest,
-        // A value that is not a map was preserved. A layout takes precedence over it.
+        // A value that is not a map was retained. A layout replaces it.
         Some(other) if layout == PageLayout::default() => return Some(other),
         _ => Map::new(),
     };
@@ -156,7 +156,7 @@ fn entries(yaml: &str) -> Vec<(Option<String>, &str)> {
         match (key_of(line), parts.last_mut()) {
             (Some(key), _) => parts.push((Some(key), at, end)),
             (None, _) if is_gap => parts.push((None, at, end)),
-            // A line of a value includes the preceding gap, which belongs to the same value.
+            // Add the preceding gap to the value, because both belong to the same key.
             (None, Some(_)) => {
                 while parts.len() > 1 && parts.last().is_some_and(|(key, ..)| key.is_none()) {
                     parts.pop();

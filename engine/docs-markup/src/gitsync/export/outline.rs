@@ -1,4 +1,4 @@
-//! The table of contents of an export: the existing one, in which changed lines are rewritten.
+//! The table of contents of an export. Only changed lines of the existing one are rewritten.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -324,7 +324,7 @@ impl SummaryWriter<'_> {
             SummaryKind::Page { file, .. } => file.as_ref().map(|file| &file.path) == path,
             _ => false,
         });
-        // A custom text is preserved, unless it was the previous title and the title has changed.
+        // Custom link text is preserved, unless it was the title of the page and the title has changed.
         let is_free = path.is_some()
             && match self.title_in(&page.id) {
                 TitleIn::Unread => true,
@@ -341,7 +341,7 @@ impl SummaryWriter<'_> {
         self.bullet(&Bullet { pad, title: &title, to, is_same, is_free }, old, style)
     }
 
-    /// Returns the destination of a link page without its own path.
+    /// Returns the destination of a link page that has no path of its own.
     fn link_destination(&self, target: &ContentRef) -> String {
         let here = self.repository.config.summary.folder();
         let has_path = match target {
@@ -356,7 +356,7 @@ impl SummaryWriter<'_> {
         path.unwrap_or_else(|| destination(target))
     }
 
-    /// Returns a list item: the existing one, in which changed parts are replaced.
+    /// Returns a list item, in which unchanged parts of the existing item are preserved.
     fn bullet(&self, new: &Bullet<'_>, old: Option<&OldItem<'_>>, style: Style) -> String {
         let Style { eol, mark } = style;
         let fresh = |link_title: Option<&String>| {

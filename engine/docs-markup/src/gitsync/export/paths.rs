@@ -1,4 +1,4 @@
-//! Choice of the export paths. Existing files that do not belong to the space are left unchanged.
+//! Selection of export paths. Existing files that do not belong to the space are left unchanged.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -149,7 +149,7 @@ impl PathChooser<'_> {
         is_own.then_some(path)
     }
 
-    /// Returns the existing paths that the space wrote or imported, which an export may remove.
+    /// Returns the existing paths that the space exported or imported. An export may remove them.
     fn owned_paths(&self) -> HashSet<RepoPath> {
         let assets = self.repository.config.root.child(".gitbook/assets");
         let pages = self.before.pages.iter().filter_map(|page| page.git.as_ref());
@@ -284,7 +284,8 @@ struct FreePaths<'a> {
     /// The normalized paths used by this export.
     taken: HashSet<String>,
     there: FoldedPaths,
-    /// The next number to try, by the path with the lowest number of the same width, so that no number is tried twice.
+    /// The next number to try, so that no number is tried twice. The key is the path with the lowest number of the same
+    /// width.
     next: HashMap<RepoPath, u64>,
 }
 
@@ -335,7 +336,7 @@ impl<'a> FreePaths<'a> {
         }
     }
 
-    /// Returns a path for a page. If possible, an import derives the same slug from it.
+    /// Returns a path for a page. If possible, it is a path from which an import derives the same slug.
     fn page(&mut self, folder: &RepoPath, slug: &str, shape: PathShape) -> RepoPath {
         let leaf = folder.child(&format!("{slug}.md"));
         let readme = folder.child(slug).child("README.md");

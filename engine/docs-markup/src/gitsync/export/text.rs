@@ -269,7 +269,7 @@ impl TextWriter<'_> {
         if !forms.first().is_some_and(said) {
             forms.push(with_key());
         }
-        // No form represents the page completely. Keeping the heading loses the least.
+        // No form represents the page completely. Keeping the heading preserves the most.
         let at = forms.iter().position(said).unwrap_or_default();
         WrittenPage { text: forms.swap_remove(at), is_titled: true }
     }
@@ -396,7 +396,7 @@ impl DestinationSpellings {
         Some((range.clone(), old))
     }
 
-    /// Returns the spellings of a destination in the template, in order.
+    /// Returns all notations of a destination in the template, in order.
     fn spellings<'s>(&'s self, lasting: &str) -> impl Iterator<Item = &'s str> {
         let numbers = self.by_destination.get(lasting).map_or([].as_slice(), Vec::as_slice);
         numbers.iter().filter_map(|number| Some(self.olds.get(*number)?.site.destination.as_str()))
