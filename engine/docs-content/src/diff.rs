@@ -1,4 +1,4 @@
-//! Changes between two revisions, as changes of pages, files, reusable content blocks and variables.
+//! Changes between two revisions, per page, file, reusable content block and variable.
 
 use std::collections::BTreeMap;
 

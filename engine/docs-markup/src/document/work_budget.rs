@@ -11,7 +11,7 @@ use std::cell::Cell;
 const MAX_READINGS: u64 = 60;
 /// Maximum number of times per pass. Human-written texts need up to 10.
 const MAX_PASS_READINGS: u64 = 24;
-/// Number of times that well-formed blocks are split, which is reserved for the blocks that follow.
+/// Number of times that the bytes of well-formed blocks are split. This amount is reserved for the following blocks.
 const RESERVED_READINGS: u64 = 4;
 /// Minimum size for the budget: shorter text has the budget of a text of this size.
 const MIN_BUDGET_BYTES: u64 = 16 * 1024;

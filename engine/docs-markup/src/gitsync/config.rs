@@ -67,9 +67,9 @@ impl RepoConfig {
 
     /// Parses the configuration of a project directory. If `text` is `None`, returns the default configuration.
     ///
-    /// Every key is optional, and unknown keys are ignored. `root` is relative to the project directory. All other paths
-    /// are relative to `root`, even with a leading slash. No path may be outside the repository. Invalid redirects are
-    /// omitted with a warning.
+    /// Every key is optional, and unknown keys are ignored. `root` is relative to the project directory. All other
+    /// paths are relative to `root`, even with a leading slash. No path may be outside the repository. Invalid
+    /// redirects are omitted with a warning.
     ///
     /// # Errors
     /// [`FormatError`] with the file and the key if the text is not YAML, or the location of the content has the wrong

@@ -210,7 +210,7 @@ impl<'a> ExportPlan<'a> {
         self.repository.config.root.child(".gitbook/vars.yaml")
     }
 
-    /// Returns the text of the variables file, written over the existing one, or `None` if no file is needed.
+    /// Returns the new text of the variables file, based on the existing text, or `None` if no file is needed.
     ///
     /// # Errors
     /// [`FormatError`] if the existing file exceeds the size limit of a variables file.

@@ -71,7 +71,7 @@ pub enum PlannedKind {
         /// A shorter title for navigation.
         link_title: Option<String>,
     },
-    /// A heading above pages, at the top level only.
+    /// A heading for a group of pages. Only at the top level.
     Group,
     Link {
         /// The destination as given in the source.
@@ -365,7 +365,7 @@ struct OmittedItems {
     titles: OmittedPages,
 }
 
-/// A number of pages, with the titles of the first ones.
+/// A page count, with the titles of the first pages.
 #[derive(Default)]
 struct OmittedPages {
     count: usize,

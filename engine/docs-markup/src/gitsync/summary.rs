@@ -54,7 +54,7 @@ pub struct SummaryItem {
 /// The kind of an item.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SummaryKind {
-    /// A heading above pages, at the top level only.
+    /// A heading for a group of pages. Only at the top level.
     Group {
         /// The slug given in the heading.
         slug: Option<String>,

@@ -98,8 +98,8 @@ pub fn is_translation_of(segment: &str, translation: &str) -> bool {
         && wanted == found
 }
 
-/// Returns the text between the placeholders of a segment in parts without placeholders, for translators that lose
-/// them, and a function that joins the translations of the parts.
+/// Splits a segment at its placeholders, for translators that do not preserve them. Returns the texts between the
+/// placeholders, and a function that joins their translations.
 ///
 /// ```
 /// use docs_markup::translate::placeholder_free;

@@ -1,10 +1,10 @@
-//! YAML output for files that users also edit.
+//! YAML output for files that users may also edit.
 
 use serde_json::Value;
 
 use crate::syntax::yaml;
 
-/// Formats a key of a map with its value. Each line ends with `eol`.
+/// Formats a map entry. Each line ends with `eol`.
 pub(super) fn entry(key: &str, value: &Value, eol: &str) -> String {
     let mut out = String::new();
     line(&mut out, key, value, 0);

@@ -20,8 +20,8 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// Returns `true` if it has neither a configuration nor a table of contents. It then gets the configuration of the
-    /// space.
+    /// Returns `true` if the repository has neither a configuration nor a table of contents. An export then writes the
+    /// configuration of the space.
     pub(super) fn is_bare(&self) -> bool {
         self.summary.is_none() && !self.tree.has(&self.config.file)
     }
@@ -66,7 +66,7 @@ pub struct SpacePage {
 pub enum SpacePageKind {
     /// A page with text.
     Document,
-    /// A heading above pages.
+    /// A heading for a group of pages.
     Group,
     Link {
         /// The target of the link.

@@ -50,7 +50,7 @@ impl ExportItem {
     }
 }
 
-/// The item of each file of a commit.
+/// The item for each file of a commit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ItemPaths {
     pub(super) tree: RepoTree,
@@ -61,7 +61,7 @@ pub(super) struct ItemPaths {
 }
 
 impl ItemPaths {
-    /// Creates locations in a tree of a repository.
+    /// Creates the item locations in the tree of a commit.
     pub(super) fn new(tree: RepoTree, repository: &Repository) -> Self {
         let (root, host) = (repository.config.root.clone(), repository.host.clone());
         Self { tree, root, host, ..Self::default() }
