@@ -234,8 +234,7 @@ macro_rules! page_record {
                 set(&mut self.extra, &fields.extra);
             }
 
-            /// Returns a patch that sets all fields of the page. It does not contain fields that only other page kinds
-            /// have.
+            /// Returns a patch that sets all fields of the page, except for fields that only other page kinds have.
             #[must_use]
             pub fn fields(&self) -> PagePatch {
                 let fields = PagePatch {

@@ -462,7 +462,8 @@ mod tests {
         let trace = |slug: &str, page: usize| {
             (keys::moved_from(None, slug).part(id(page).as_str()).key(), RedirectTrace { at: Some(time(1)) })
         };
-        // The first location has a current page and the page of the second is deleted. The others are not obsolete.
+        // The first redirect is obsolete because its location has a current page, the second because its page is
+        // deleted. The others are not obsolete.
         let mut below = trace("below", 1);
         below.0 = keys::moved_from(Some(&id(8)), "below").part(id(1).as_str()).key();
         let old = RedirectTraces::from([

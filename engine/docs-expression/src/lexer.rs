@@ -172,7 +172,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Returns `true` if the last of the first `count` tokens is a member name.
+    /// Returns `true` if the last of the first `count` tokens follows a dot, so that it is a member name.
     fn after_dot(&self, count: usize) -> bool {
         let before = count.checked_sub(2).map(|at| &self.tokens[at].kind);
         matches!(before, Some(TokenKind::Sign("." | "?.")))

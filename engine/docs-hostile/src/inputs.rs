@@ -82,7 +82,7 @@ impl Parser {
                 fill(text, end, || &b);
             }
             1 => {
-                // Repeated once more in each line than in the previous line, starting over after `steps` lines.
+                // Repeated once more on each line than on the previous one, starting over after `steps` lines.
                 let steps = 1 + random.next_below(64);
                 let (mut line, mut at) = (0, 0);
                 fill(text, end, || {

@@ -60,7 +60,7 @@ pub fn boxed(argument: TokenStream, item: TokenStream) -> TokenStream {
     .into()
 }
 
-/// Turns an `async fn` into a function that returns a `crate::store::Operation` with the given body.
+/// Turns an `async fn` into a function that returns a `crate::store::Operation` whose body is that of the `async fn`.
 ///
 /// The first parameter is the transaction. The generated function takes only the other parameters and stores them in
 /// the operation. The body may run several times, so each of them must be a reference or `Copy`. The arguments of the

@@ -26,8 +26,8 @@ pub struct LineChange {
 
 /// Returns the changes between two lists of strings, in order. No two changes are adjacent.
 ///
-/// If the lists have little in common, the search for a minimal result is cut short, so the time grows little faster
-/// than the length of the lists.
+/// If the lists have little in common, the search for a minimal result is cut short, so the time is nearly linear in
+/// the length of the lists.
 #[must_use]
 pub fn changed(old: &[String], new: &[String]) -> Vec<LineChange> {
     let mut lines = Lines::default();

@@ -36,8 +36,8 @@ pub fn slugify(title: &str) -> String {
     cut(slug.trim_matches(EDGE_CHARS), MAX_SLUG).trim_end_matches(EDGE_CHARS).to_owned()
 }
 
-/// Returns `true` for characters without a glyph of their own within a word: selectors of variants, joiners, and marks
-/// that enclose a character.
+/// Returns `true` for characters that have no glyph of their own within a word: variation selectors, joiners and
+/// enclosing marks.
 pub(crate) const fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{180b}'..='\u{180f}' | '\u{200d}' | '\u{2060}'..='\u{206f}' | '\u{20dd}'..='\u{20e0}'

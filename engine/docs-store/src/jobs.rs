@@ -470,7 +470,7 @@ pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
         Some(lane) if is_end || gives_way(&ended) => next_in_lane(tx, lane).await?,
         _ => None,
     };
-    // If the next job yields as well, each keeps its retry time.
+    // If the next job also yields, both keep their retry times.
     let next = next.filter(|next| is_end || !gives_way(next));
     if !is_end && next.is_some() {
         ended.state = JobState::Waiting;

@@ -28,8 +28,8 @@ pub struct StoreLayout {
     pub rebuild: Option<Rebuild>,
 }
 
-/// The progress of a rebuild. Each step stores it in its transaction, so that an interrupted rebuild can resume and
-/// counts no record twice.
+/// The progress of a rebuild. Each step stores it in its transaction, so that an interrupted rebuild can resume without
+/// counting a record twice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rebuild {

@@ -45,7 +45,7 @@ impl From<&str> for NewBody {
     }
 }
 
-/// Validates the fields together and for the kind of the page, and sets all of them except the slug.
+/// Validates the fields in combination and against the kind of the page, and sets all of them except the slug.
 pub(crate) fn apply(fields: &PagePatch, entry: &mut PageEntry) -> ContentResult<()> {
     check(fields, entry.kind)?;
     if matches!((&fields.emoji, &fields.icon), (Some(Some(_)), None)) {

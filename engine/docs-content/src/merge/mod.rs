@@ -142,7 +142,7 @@ impl Sides {
     fn from_differences(ours: Vec<Difference>, theirs: Vec<Difference>) -> Self {
         let mut sides: BTreeMap<Key, ThreeWay<StoredRecord>> = BTreeMap::new();
         for Difference { key, before, after } in ours {
-            // The key is unchanged in the change request, unless its differences contain the key too.
+            // If the change request has no difference for the key, its value is unchanged there.
             sides.insert(key, ThreeWay { base: before.clone(), ours: after, theirs: before });
         }
         for Difference { key, before, after } in theirs {

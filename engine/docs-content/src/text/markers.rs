@@ -115,7 +115,7 @@ impl Blocks {
         out
     }
 
-    /// Returns the prefix of lines that represent a block.
+    /// Returns the common prefix of the lines that represent blocks.
     fn prefix(&self) -> String {
         "<".repeat(self.run)
     }

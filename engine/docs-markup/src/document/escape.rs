@@ -111,7 +111,7 @@ fn maybe_reference(rest: &str) -> bool {
     end == name.len() || name[end..].starts_with(';')
 }
 
-/// Returns `true` if the current output line only consists of a number so far.
+/// Returns `true` if the current output line consists only of a number so far.
 fn line_start_number(out: &str, is_first: bool) -> bool {
     // Only the last bytes are inspected, because lines may be long.
     let digits = out.bytes().rev().take(10).take_while(u8::is_ascii_digit).count();

@@ -19,7 +19,7 @@ pub(super) enum TagToken<'a> {
 pub(super) struct OpeningTag<'a> {
     /// The name, in lower case.
     pub(super) name: String,
-    /// The names in lower case, and the values with resolved character references.
+    /// Attribute names in lower case, and values with character references resolved.
     pub(super) attributes: Vec<(String, Option<Cow<'a, str>>)>,
     /// The source text of the tag.
     pub(super) source: &'a str,

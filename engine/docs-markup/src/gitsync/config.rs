@@ -250,7 +250,7 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// Parses a redirect. The error completes a sentence.
+/// Parses a redirect. The error message follows "skipped redirect from …:" in a warning.
 fn redirect(key: &str, value: &Value, root: &RepoPath) -> Result<Redirect, String> {
     let mut from = key.trim_matches('/');
     while let Some(rest) = from.strip_prefix("./") {

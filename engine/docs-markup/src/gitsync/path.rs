@@ -74,7 +74,7 @@ impl RepoPath {
         Ok(Self(path.into()))
     }
 
-    /// Returns a path in this folder. `name` is a normalized name, or several separated by slashes.
+    /// Returns a path in this folder. `name` is one normalized name, or several joined by slashes.
     pub(super) fn child(&self, name: &str) -> Self {
         if self.is_root() { Self(name.into()) } else { Self(format!("{}/{name}", self.0).into()) }
     }

@@ -43,7 +43,7 @@ pub struct PlannedFile {
 #[derive(Clone, Debug, Default)]
 pub struct RepoTree {
     nodes: BTreeMap<RepoPath, RepoNode>,
-    /// Paths by their lower-case form, or `None` for paths that only differ in case.
+    /// Maps lower-case paths to the actual paths. The value is `None` if several paths differ only in case.
     folded: HashMap<String, Option<RepoPath>>,
     readmes: HashMap<RepoPath, RepoPath>,
     /// The literal targets of symbolic links.

@@ -136,9 +136,9 @@ pub(super) fn find_links(markdown: &str, piece: usize) -> (Vec<LinkSite>, Vec<St
     finder.define();
     finder.tags();
     let (mut sites, specs) = (finder.sites, finder.specs);
-    // Sites with equal ranges are ordered by kind.
+    // Destinations with equal ranges are ordered by kind.
     sites.sort_unstable_by_key(|site| (site.range.start, site.range.end, site.kind as u8));
-    // Of two overlapping sites, the one that begins first takes precedence.
+    // Of two overlapping destinations, the one that begins first takes precedence.
     let mut end = 0;
     sites.retain(|site| {
         let stands = site.range.start >= end;

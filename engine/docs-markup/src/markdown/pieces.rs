@@ -102,7 +102,7 @@ pub(super) fn each(text: &str, piece: usize, known: &TextDefinitions, found: &mu
         let (end, last) = own.end(&mut cuts);
         let piece = text.get(at..end).unwrap_or_default();
         if cuts.is_dense(piece) {
-            // The skipped piece may have opened code that continues after it.
+            // The skipped piece may end within code that continues after it.
             at = if cut::may_stay_open(piece) { text.len() } else { end };
             columns = None;
             continue;

@@ -282,7 +282,7 @@ pub fn tokens(text: &str, range: Range<usize>) -> Tokens<'_> {
 pub struct Tokens<'a> {
     text: &'a str,
     at: usize,
-    /// The token after a text token, which was found together with it.
+    /// The token that follows a text token. It was found while searching for the end of the text.
     next: Option<HtmlToken<'a>>,
     /// The name of the open element whose content is text.
     raw: Option<&'static str>,

@@ -183,9 +183,8 @@ pub fn name_of(inside: &str) -> &str {
     &inside[..end]
 }
 
-/// Iterates over the names of everything that begins like a tag, complete or not, at any position, for callers that
-/// must not miss a tag. A name may be on the next line, within a quotation. It ends at the first character that is
-/// invalid in a name.
+/// Iterates over the names after every `{%`, even in incomplete tags, for callers that must not miss a tag. A name may
+/// be on the line after `{%`, even behind quotation markers. It ends at the first character that is invalid in a name.
 pub fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split("{%").skip(1).map(|inside| {
         let inside = inside.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '>'));

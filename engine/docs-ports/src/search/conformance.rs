@@ -1,6 +1,6 @@
 //! The conformance suite: tests of the [`SearchIndex`] contract that every index must pass.
 //!
-//! A crate with an index generates the tests with one line:
+//! A crate that implements an index generates the tests with one line:
 //!
 //! ```text
 //! docs_ports::search_suite!(MyIndex::new());

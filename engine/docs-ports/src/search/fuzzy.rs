@@ -90,7 +90,7 @@ const BAND: usize = 2 * MAX_TYPOS + 1;
 /// the first `n + k - MAX_TYPOS` letters of the word. Distances outside the band exceed the maximum.
 type Row = [u8; BAND];
 
-/// An entry outside the word, or with too many typos.
+/// The value of an entry that is outside the word or has too many typos.
 const BEYOND_MAX_TYPOS: u8 = MAX_TYPOS as u8 + 1;
 
 /// The current prefix of a term, with the matrix row after each letter.

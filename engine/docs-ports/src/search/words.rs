@@ -132,7 +132,7 @@ fn characters(text: &str, run: ScriptRun) -> impl Iterator<Item = (usize, usize)
     })
 }
 
-/// Folds the spellings of a word: lowercase, no diacritics, compatibility equivalents unified.
+/// Folds spelling variants of a word: converts to lowercase, removes diacritics, and unifies compatibility equivalents.
 fn fold(word: &str) -> String {
     if word.is_ascii() {
         return word.chars().take(MAX_WORD).map(|c| c.to_ascii_lowercase()).collect();

@@ -206,8 +206,7 @@ fn nul_in_the_model() {
     assert_eq!(BoundedText::<0, 9>::from_truncated("a\0b").as_deref(), Some("ab"));
 }
 
-/// Runs 60 edits of notes that share titles and tags with those of other tasks. Returns the number of edits that were
-/// possible.
+/// Runs 60 edits of notes that share titles and tags with those of other tasks. Returns the number of successful edits.
 async fn edit_notes(store: Arc<dyn Store>, task: u32) -> u32 {
     let mut rng = Rng::new(u64::from(task) + 100);
     let mut done = 0;

@@ -36,7 +36,7 @@ pub(super) fn broken(random: &mut Random) -> String {
     tokens.concat()
 }
 
-/// Splits source into words, numbers and single signs.
+/// Splits source into words, numbers and single punctuation characters.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';

@@ -40,7 +40,7 @@ pub(in super::super) struct Labels {
     pub(in super::super) notes: LabelLog,
     /// The labels of all footnotes of the document.
     pub(in super::super) known: Arc<HashSet<String>>,
-    /// The link definitions that the document preserves.
+    /// The link definitions that are preserved in the document.
     pub(in super::super) definitions: Arc<HashMap<String, (String, String)>>,
 }
 

@@ -61,7 +61,7 @@ const AWKWARD: [&str; 13] = [
     "**Note**: a zebra here. [![Join](https://img.example/a.svg)](https://example.com/x)\nnext <img src=\"x.png\">\n\n```js\nlet zebra;\n```\n",
 ];
 
-/// Replaces a word in a document like an editor, which may drop spellings.
+/// Replaces a word in a document and, like some editors, drops spellings.
 fn replaced(document: &Document, forgets: Forgets) -> Document {
     let mut json = serde_json::to_value(document).unwrap();
     fn walk(value: &mut serde_json::Value, forgets: Forgets) {

@@ -12,8 +12,7 @@ use super::super::{
     lines::{self, Line},
 };
 
-/// A block in a common representation. Text is reduced to letters and digits, because `pulldown-cmark` parses inline
-/// Markdown on both sides.
+/// A block in a common representation. Text is reduced to letters and digits, because inline Markdown is not compared.
 #[derive(Clone, PartialEq, Eq)]
 enum Seen {
     Paragraph(String),

@@ -100,7 +100,7 @@ fn overly_dense_lines_are_preserved_verbatim() {
     for part in ["[a](b)", "*a* ", "[", "{%"] {
         check_dense(part, 60_000 / part.len());
     }
-    // Without the space before its items, the text would have so many lines that it would not be split into chunks.
+    // If its items did not begin with a space, the text would have too many lines to be split into chunks.
     stable(&format!("{{% tabs %}}\n{}```\n", "  * a\n".repeat(43_700)));
 }
 

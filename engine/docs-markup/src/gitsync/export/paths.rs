@@ -269,7 +269,8 @@ impl FoldedPaths {
         }
     }
 
-    /// Returns `true` if no file or folder has the path in any spelling, and no ancestor of the path is a file.
+    /// Returns `true` if the path is free: neither a file nor a folder has it in any case or normalization, and no
+    /// ancestor of it is a file.
     fn is_free(&self, path: &RepoPath) -> bool {
         let name = fold(path.as_str());
         let in_a_file = name.match_indices('/').any(|(at, _)| self.files.contains(&name[..at]));
@@ -312,7 +313,7 @@ impl<'a> FreePaths<'a> {
         is_claimed() || self.there.is_free(path)
     }
 
-    /// Returns a folder in the spelling of the repository, or another folder if a file has its path.
+    /// Returns the folder as the repository spells it, or another folder if a file has the same path.
     fn folder(&self, wanted: &RepoPath) -> RepoPath {
         if wanted.is_root() {
             return wanted.clone();

@@ -116,7 +116,7 @@ impl TextWriter<'_> {
         front::keys(fields, cover.filter(|it| it.light.is_some() || it.dark.is_some()).as_ref())
     }
 
-    /// Returns the recognized front matter keys of a file. The cover is its target after the export.
+    /// Returns the recognized front matter keys of a file. For the cover, the value is its target after the export.
     fn keys_of(&self, source: &PageSource<'_>, folder: &RepoPath, places: &ItemPaths) -> Keys {
         let find = |destination: &str| {
             let local = folder.join(destination).ok().and_then(|path| places.things.get(&path).cloned());
@@ -312,7 +312,7 @@ impl TextWriter<'_> {
             || is_same(self.after.hosted_destination(written, &self.to))
     }
 
-    /// Returns the destination that an import stores for one of the template.
+    /// Returns the destination that an import stores for a destination of the template.
     fn stored_destination(&self, site: &LinkSite) -> Option<String> {
         let (written, places) = (&site.destination, self.before);
         let hosted = || {
@@ -388,7 +388,7 @@ impl DestinationSpellings {
 
     /// Returns the destination of the template at the same position.
     fn destination_at(&self, site: &LinkSite) -> Option<(Range<usize>, &OldDestination)> {
-        // A destination that is now unquoted may have been quoted.
+        // A destination that needs no quotes now may have been quoted before.
         let before = site.range.start.checked_sub(1);
         let near = |start: &usize| self.places.get(start);
         let (range, number) = near(&site.range.start).or_else(|| near(&before?))?;

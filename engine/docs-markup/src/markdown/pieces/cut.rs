@@ -4,7 +4,7 @@
 pub(in crate::markdown) const PIECE_BYTES: usize = 4 << 10;
 /// Maximum distance in bytes of a split within a list or table from the minimum length of a piece.
 const MAX_CUT_DISTANCE: usize = 4 << 10;
-/// Number of nodes that the tree of any piece may have.
+/// Maximum number of nodes allowed in the tree of any piece.
 const MAX_PIECE_NODES: usize = 6_000;
 /// Bytes of text required per additional node of a piece: a node takes up to 160 bytes, and text may take 20 per input
 /// byte. Prose has about twenty bytes per node, adjacent links have six.
@@ -99,8 +99,8 @@ fn interrupts(line: &str) -> bool {
     is_heading || (!line.starts_with(|c: char| c.is_ascii_digit()) && is_item(line))
 }
 
-/// Detects the lines of a piece that are certainly code, where delimiters have no meaning: lines between an unindented
-/// fence and its end.
+/// Detects code lines, where delimiters have no meaning: lines that are certainly between an unindented fence and its
+/// end.
 #[derive(Default)]
 struct Code {
     /// The character and length of the open fence.
