@@ -38,7 +38,7 @@ pub enum Evaluated {
 
 /// Evaluates a document.
 ///
-/// A condition that is true is replaced by its blocks, and any other is removed. The value of an expression is inserted
+/// A true condition is replaced by its blocks; any other condition is removed. The value of an expression is inserted
 /// as text and merged with the surrounding text. An expression that fails, or whose value exceeds the budget of the
 /// document, is displayed in double braces. A container that becomes empty is removed if it has no content of its own
 /// (a list, an item, a quotation, a hint, a set of tabs, steps or columns). If it has a title or a fixed position (a

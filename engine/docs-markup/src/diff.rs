@@ -50,7 +50,7 @@ impl<'a> Lines<'a> {
         lines
     }
 
-    /// Returns texts as numbers, without splitting them into lines.
+    /// Assigns numbers to whole texts, without splitting them into lines.
     pub fn number_all(&mut self, texts: &[&'a str]) -> Vec<LineId> {
         texts.iter().map(|text| self.id(text)).collect()
     }

@@ -11,8 +11,8 @@
 //!   differences.
 //!
 //! All functions here are pure and work on loaded nodes ([`Nodes`]). If a node is not loaded, a call returns
-//! [`Fault::Missing`] with all nodes that the same pass needs. The caller loads them and repeats the call. A call needs
-//! at most as many passes as the map has levels, plus two for the neighbours of nodes that an [`apply`] empties.
+//! [`Fault::Missing`] with all nodes that it can already tell it needs. The caller loads them and repeats the call. At
+//! most as many calls are needed as the map has levels, plus two for the neighbours of nodes that an [`apply`] empties.
 //!
 //! # Node format
 //!

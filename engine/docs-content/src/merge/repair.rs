@@ -130,7 +130,7 @@ impl Tree<'_, '_> {
         Ok(())
     }
 
-    /// Returns the pages of the cycle that contains or lies above a page, if any.
+    /// Returns the pages of a cycle among a page and its ancestors, if there is one.
     fn cycle_above(&self, id: &PageId) -> PassResult<Option<Vec<PageId>>> {
         let mut chain: Vec<PageId> = Vec::new();
         let mut seen: HashMap<PageId, usize> = HashMap::new();

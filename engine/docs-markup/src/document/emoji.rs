@@ -1,8 +1,8 @@
 //! Emoji by short name and by code points.
 //!
-//! The names are those of gemoji, which Markdown implementations commonly use, and a few additional ones that documents
-//! have always used. Code points are written as in the file names of emoji images: in hexadecimal, separated by `-`,
-//! and without the variation selector U+FE0F unless the emoji is a joined sequence.
+//! The names are those of gemoji, which Markdown implementations commonly use, and a few additional names that existing
+//! documents use. Code points are written as in the file names of emoji images: in hexadecimal, separated by `-`, and
+//! without the variation selector U+FE0F unless the emoji is a joined sequence.
 
 /// Names that gemoji lacks or uses differently. The emoji are printed with these names.
 const ADDITIONAL_NAMES: &[(&str, &str)] = &[
@@ -73,7 +73,7 @@ pub(super) fn text(code: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Names that documents have always used, with their code points.
+    /// Additional names that existing documents use, with their code points.
     const LEGACY_NAMES: &str = "+1=1f44d -1=1f44e 100=1f4af alarm_clock=23f0 alien=1f47d angry=1f620 apple=1f34e arrow_down=2b07 \
         arrow_left=2b05 arrow_right=27a1 arrow_up=2b06 art=1f3a8 bangbang=203c bar_chart=1f4ca battery=1f50b \
         beer=1f37a beetle=1f41e bell=1f514 bicyclist=1f6b4 bike=1f6b2 bomb=1f4a3 book=1f4d6 bookmark=1f516 \

@@ -136,8 +136,8 @@ pub(super) fn item(text: &str) -> Option<ItemMarker> {
     Some(ItemMarker { mark, number, start, space, width: columns + space, is_empty })
 }
 
-/// The state of a container, updated line by line. It determines whether a lazy line outside may continue the last
-/// line.
+/// The state of a container, updated line by line. Determines whether a lazy line after the container may continue its
+/// last line.
 #[derive(Default)]
 pub(super) struct OpenText {
     /// The nested containers of the last line.

@@ -166,7 +166,7 @@ impl<'a> SideChanges<'a> {
         first.old.end
     }
 
-    /// Converts a base position after all consumed changes to a position of the side.
+    /// Converts a base position to a position of the side. The base position must be after all consumed changes.
     fn place(&self, base: usize) -> usize {
         base.saturating_add_signed(self.ahead)
     }

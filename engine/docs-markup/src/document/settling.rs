@@ -78,8 +78,8 @@ impl Printer {
 /// Maximum number of rounds that extend the verbatim runs. Each round doubles the extension of runs that still
 /// conflict.
 const MAX_ROUNDS: usize = 6;
-/// Maximum length of Markdown whose separate blocks are assumed to round-trip together if each of them does alone. In
-/// longer Markdown, only some of the blocks may fit into the limits, depending on their spelling.
+/// Maximum length of Markdown whose blocks are assumed to round-trip together if each of them round-trips alone. In
+/// longer Markdown, the limits may exclude some of the blocks, depending on their spelling.
 const MAX_INDEPENDENT: usize = 64 * 1024;
 /// Maximum number of printing and parsing passes until a document round-trips.
 const MAX_PASSES: usize = 2 * MAX_SETTLING_PASSES;
@@ -121,7 +121,8 @@ struct Conflicts {
 }
 
 impl Conflicts {
-    /// Converts conflicts between blocks with these lines to ranges of blocks in the first parse.
+    /// Converts conflicts to ranges of blocks in the first parse. `ranges` contains the lines of the conflicting
+    /// blocks, and `all` the lines of the blocks in the first parse.
     fn new(places: Vec<Range<usize>>, ranges: &[Range<usize>], all: Vec<Range<usize>>) -> Self {
         let of_lines = |place: Range<usize>| {
             // An added block is caused by its neighbours, so both of them conflict.
@@ -175,7 +176,7 @@ fn settle(
             let places = changes.into_iter().map(|change| change.old);
             return Some(Err(Conflicts::new(places.collect(), &ranges, all)));
         }
-        // The content is equal. The only differences are spellings, or which blocks fit as trees.
+        // The content is equal. Only the spellings may differ, or the choice of blocks that fit as trees.
         let lines_of_all = merge_ranges(ranges, &changes);
         text = ParsedBlocks::new(again.blocks, lines_of_all, notes.clone());
         if is_settled {
@@ -235,7 +236,7 @@ impl TreeDigests {
             && again.raw[change.new.clone()].iter().all(|is_raw| *is_raw)
     }
 
-    /// Returns the content changes between two outlines.
+    /// Returns the content changes between two trees.
     fn changes(&self, again: &Self) -> Vec<LineChange> {
         let mut known: HashMap<blake3::Hash, LineId> = HashMap::new();
         let [own, again] = [self, again].map(|all| {

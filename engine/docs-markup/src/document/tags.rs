@@ -24,7 +24,7 @@ impl<'a> TemplateTag<'a> {
         let start = text.len() - text.trim_start_matches([' ', '\t']).len();
         let read = tag::Tag::read_at(text, start)
             .and_then(|found| Self::from_syntax(text, &found).ok_or(found.end.saturating_sub(start)));
-        // The bytes are counted, because repeated text that resembles tags is scanned to its end each time.
+        // Count the scanned bytes, because repeated text that resembles tags is scanned to its end each time.
         read.inspect_err(|bytes| work_budget::take_bytes(*bytes)).ok()
     }
 

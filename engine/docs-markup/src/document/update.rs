@@ -60,7 +60,7 @@ pub(crate) fn block_fingerprints(document: &Document) -> Vec<String> {
 }
 
 /// Returns the text of a new document that replaces a parsed one, given the fingerprints of the parsed blocks. Returns
-/// `None` if the result does not parse to the document, because printed and preserved text merged.
+/// `None` if the result does not parse to the document, because printed text merged with preserved text.
 pub(crate) fn edited(
     source: &DocumentSource<'_>,
     old: &str,

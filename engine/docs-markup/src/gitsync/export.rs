@@ -49,7 +49,7 @@ pub struct ExportPlan<'a> {
     before: &'a SpaceOutline,
     places_before: ItemPaths,
     places_after: ItemPaths,
-    /// All locations as recorded in the space, independent of the repository, for items that are not written over a
+    /// The recorded locations of all items, independent of the repository. Used for items that are not written over a
     /// file of the repository.
     places_known: OnceLock<ItemPaths>,
     removed: BTreeSet<RepoPath>,

@@ -4,7 +4,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::syntax::html::{self, TagKind};
 
-/// A line of Markdown, reduced to the parts of a title and a link.
+/// The parts of a line of Markdown that matter for titles: its text, first link and first anchor.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Inline {
     /// The text without marks.

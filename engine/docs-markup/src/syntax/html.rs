@@ -159,7 +159,7 @@ pub fn name_at(text: &str, start: usize) -> Option<(TagKind, &str)> {
 
 /// A parser for the inside of a tag.
 struct TagReader<'a> {
-    /// The text up to the maximum end of the tag.
+    /// The text, cut off at the maximum end of the tag.
     text: &'a str,
     at: usize,
     is_strict: bool,

@@ -31,7 +31,7 @@ enum PlaceholderContent {
     Inline(Box<Inline>),
     /// Words with these marks.
     Marks(Vec<Mark>),
-    /// Words in this element, whose child nodes are removed here.
+    /// Words in this element. The stored element has no child nodes.
     Around(Box<Inline>),
 }
 
@@ -230,7 +230,7 @@ fn placeholder(text: &str) -> Option<Placeholder> {
     Some(if closes { Placeholder::Closes(number) } else { Placeholder::Opens(number) })
 }
 
-/// The properties of placeholders by index: `true` for a pair, `true` for a pair that contains words, and the enclosing
+/// The properties of placeholders by index: whether it is a pair, whether the pair contains words, and the enclosing
 /// pair.
 type PlaceholderShapes = BTreeMap<usize, (bool, bool, Option<usize>)>;
 

@@ -1,4 +1,4 @@
-//! The definitions of links and footnotes of a document.
+//! Link and footnote definitions of a document.
 
 use std::collections::{HashMap, HashSet};
 

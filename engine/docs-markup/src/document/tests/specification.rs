@@ -1,4 +1,4 @@
-//! The examples of the specification of GitHub Flavored Markdown. Readers see the text of its HTML, and nothing else.
+//! The examples of the GitHub Flavored Markdown specification. Readers see exactly the text of the expected HTML.
 
 use docs_model::{Block, BlockKind, Inline, InlineKind, Node};
 use html5gum::{Token, Tokenizer};

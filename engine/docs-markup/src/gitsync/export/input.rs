@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::gitsync::{FileHost, RepoConfig, RepoPath, RepoTree};
 
-/// The commit that an export is based on. Every part may be empty.
+/// The commit that an export is based on. Every field may be empty.
 #[derive(Clone, Debug)]
 pub struct Repository {
     pub tree: RepoTree,

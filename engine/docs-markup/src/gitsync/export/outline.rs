@@ -75,7 +75,7 @@ struct SummaryLine {
 }
 
 impl SummaryWriter<'_> {
-    /// Returns the text. It is the existing text if its content is unchanged.
+    /// Returns the text of the table of contents, which is the existing text if the content is unchanged.
     pub(super) fn write(&self) -> String {
         let old = self.repository.summary.as_deref();
         if let Some(old) = old.filter(|text| self.imports_same_pages(text)) {
@@ -247,7 +247,7 @@ impl SummaryWriter<'_> {
         join_lines(old, lines)
     }
 
-    /// Returns the bullet columns of siblings. Those with an unchanged parent keep theirs.
+    /// Returns the bullet columns of sibling items. Items with an unchanged parent keep their column.
     fn columns(
         &self,
         old: &ExistingSummary<'_>,

@@ -1,4 +1,4 @@
-//! The file of a page or reusable content block, written over the existing file.
+//! The file of a page or reusable content block. The formatting of an existing file is preserved.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -324,7 +324,7 @@ impl TextWriter<'_> {
         places.stored_destination(written, &self.from).or_else(hosted)
     }
 
-    /// Returns the text for an id-based destination: as elsewhere in the template, as a path, or as a broken link.
+    /// Formats an id-based destination: in a notation from the template, as a path, or as a broken link.
     fn destination(&self, site: &LinkSite, known: &DestinationSpellings) -> Option<String> {
         let spelled =
             known.spellings(&site.destination).find(|old| self.resolves_to_same(old, &site.destination));
