@@ -330,7 +330,7 @@ impl EditState<'_, '_> {
 #[derive(Default)]
 struct TouchedPages {
     order: Vec<PageId>,
-    /// For each page: if it existed before the batch, and if it exists now.
+    /// For each page, whether it existed before the batch, and whether it exists now.
     pages: BTreeMap<PageId, (bool, bool)>,
 }
 

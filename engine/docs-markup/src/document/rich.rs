@@ -87,7 +87,7 @@ impl RichTextReader<'_, '_> {
             return Some(());
         }
         if let Some(mark) = mark(open) {
-            // HTML notation is canonical here and unusual in Markdown, and vice versa.
+            // Within HTML, marks in HTML notation are canonical and need no spelling.
             let spelling = mark.spelling.filter(|c| *c != '<');
             self.marks.push(Mark { spelling, ..mark });
             let before = self.out.len();

@@ -1,4 +1,4 @@
-//! Blocks that are built without parsing, and tests of blocks.
+//! Constructors for blocks that need no parsing, and predicates on blocks.
 
 use docs_model::{Block, BlockKind, Fragment, HeadingData, Leaf, Node, TextNode};
 

@@ -174,7 +174,7 @@ fn top(text: &str, file: &RepoPath) -> Result<Map<String, Value>, FormatError> {
     }
 }
 
-/// A map in the file, with the prefix of its keys.
+/// A map in the configuration file, with the prefix of its keys in error messages.
 struct Keys<'a> {
     file: &'a RepoPath,
     map: Map<String, Value>,

@@ -30,7 +30,7 @@ pub enum PathError {
     Nul,
 }
 
-/// Permits lookups by a path prefix without copying it. Order, equality and hash are those of the text.
+/// Allows map lookups by a borrowed path prefix. Order, equality and hash are those of the string.
 impl Borrow<str> for RepoPath {
     fn borrow(&self) -> &str {
         &self.0

@@ -333,7 +333,7 @@ impl<'a> OutlineBuilder<'a> {
             .add(0, SummaryItem { line: Some(item.line), title: item.inline.text, kind, items: Vec::new() });
     }
 
-    /// End the group. Items after a rule do not belong to a group.
+    /// Ends the group. Items after a rule do not belong to a group.
     fn rule(&mut self) {
         if self.base > 0 {
             self.base = 0;

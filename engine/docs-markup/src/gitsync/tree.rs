@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(tree.file_within(&path("film.mp4"), 8), Err(refused));
     }
 
-    // A path that matches two files when case is ignored is not resolved.
+    // A path that matches several files when case is ignored is not resolved.
     #[test]
     fn folders_resolve_to_readme_and_unambiguous_case_is_ignored() {
         let tree = tree(&[

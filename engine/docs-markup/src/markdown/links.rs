@@ -179,7 +179,7 @@ pub(crate) fn rewrite_sites(
     sites: impl Iterator<Item = (impl Borrow<LinkSite>, Resolution)>,
 ) -> Cow<'_, str> {
     let mut changes = Replacements::default();
-    // Sites that the iterator yields by value are freed before the text is assembled.
+    // Destinations that the iterator yields by value are freed before the text is assembled.
     for (site, resolution) in sites {
         let site: &LinkSite = site.borrow();
         match resolution {

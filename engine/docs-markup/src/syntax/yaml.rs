@@ -99,7 +99,7 @@ pub(crate) fn read_within(text: &str, limits: YamlLimits) -> Result<Value, Strin
 fn options(bytes: usize, limits: YamlLimits) -> Options {
     serde_saphyr::options! {
         strict_booleans: limits.booleans == Booleans::Core,
-        // A snippet would contain the lines around an error, whose length is unlimited.
+        // Disable snippets, because they contain the lines around an error, which can have any length.
         with_snippet: false,
         non_finite_float_policy: limits.non_finite,
         budget: serde_saphyr::budget! {

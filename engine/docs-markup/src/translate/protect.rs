@@ -230,8 +230,8 @@ fn placeholder(text: &str) -> Option<Placeholder> {
     Some(if closes { Placeholder::Closes(number) } else { Placeholder::Opens(number) })
 }
 
-/// The properties of placeholders by index: whether it is a pair, whether the pair contains words, and the enclosing
-/// pair.
+/// The properties of placeholders by index: whether the placeholder is a pair, whether it contains words, and the
+/// enclosing pair.
 type PlaceholderShapes = BTreeMap<usize, (bool, bool, Option<usize>)>;
 
 /// Collects the properties of placeholders. Returns `None` for a duplicate.

@@ -1,5 +1,5 @@
 //! Runs every parser of untrusted text in this crate on inputs that repeat its constructs, in breadth and in depth. The
-//! process must not terminate, and memory must be proportional to the input.
+//! process must not crash, and memory must be proportional to the input.
 //!
 //! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-markup --test hostile -- --nocapture` runs each parser on
 //! this many inputs, and also enforces a time limit. `DOCS_FUZZ_PARSER=document` selects one parser.

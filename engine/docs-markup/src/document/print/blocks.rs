@@ -333,7 +333,7 @@ impl Printer {
         self.list_marks.len().saturating_sub(2)
     }
 
-    /// Returns `true` if a separate text parses to a block.
+    /// Returns `true` if `text`, parsed separately, results in an equal block.
     pub(in super::super) fn reads_as(&self, text: &str, block: &Block, labels: &Labels) -> bool {
         parse_detached(text, labels, self.depth()).is_some_and(|read| {
             let [read] = read.as_slice() else { return false };

@@ -1,4 +1,4 @@
-//! The reading view of a document: the tree that sites, PDF files and the search index show.
+//! The reading view of a document: the tree that is displayed on sites and in PDF files, and indexed for search.
 //!
 //! [`parse`](super::parse) is lossless: it preserves Markdown that would not round-trip as verbatim text, and
 //! unsupported HTML as plain text. Readers must not see either. The reading view replaces both with blocks from

@@ -137,7 +137,7 @@ impl PathChooser<'_> {
         kept
     }
 
-    /// Returns the path of an item in Git if the item owns the path or it is unused.
+    /// Returns the path of an item in Git if the item owns the path or the path is unused.
     fn retained_path(&self, git: Option<&GitBlob>, before: Option<&GitBlob>) -> Option<RepoPath> {
         let git = git?;
         let path =
@@ -394,7 +394,7 @@ impl SpacePage {
     }
 }
 
-/// Returns the locations of all items of a space according to the records of the space.
+/// Returns the locations of all items as recorded in the space.
 pub(super) fn places_before(repository: &Repository, now: &SpaceOutline, before: &SpaceOutline) -> ItemPaths {
     let mut places = ItemPaths::new(repository.tree.clone(), repository);
     for outline in [before, now] {
@@ -403,7 +403,7 @@ pub(super) fn places_before(repository: &Repository, now: &SpaceOutline, before:
     places
 }
 
-/// Returns the locations of the items of a space according to the records of the space, in a tree without other files.
+/// Returns the locations of items as recorded in the space, in a tree without other files.
 pub(super) fn places_known(repository: &Repository, now: &SpaceOutline) -> ItemPaths {
     let entry =
         |path: &RepoPath| CommitEntry { path: path.as_str().to_owned(), size: 0, kind: EntryKind::File };

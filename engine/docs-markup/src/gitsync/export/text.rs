@@ -174,7 +174,7 @@ impl TextWriter<'_> {
                 format!("{}# {}{eol}{eol}", &text[rest..parts.body], escape(&heading_text(fields)))
             }
         };
-        // If the heading was followed by nothing, there is no separator between it and the body.
+        // If nothing followed the heading, there is no separator between heading and body.
         let mut gap = String::new();
         if parts.body == text.len() && !body.is_empty() && !between.is_empty() {
             let lines = between.len() - between.trim_end_matches(['\n', '\r']).len();
@@ -214,7 +214,7 @@ impl TextWriter<'_> {
         if is_new && fields.title != self.plain_title {
             after.insert("title".to_owned(), fields.title.clone().unwrap_or_default().into());
         }
-        // A path that still resolves to the same image keeps its spelling.
+        // A path that still resolves to the same image is preserved.
         for key in ["cover", "coverDark"] {
             let written = source.front.cover.as_ref().and_then(|cover| match key {
                 "cover" => cover.light.as_deref(),
@@ -274,7 +274,7 @@ impl TextWriter<'_> {
         WrittenPage { text: forms.swap_remove(at), is_titled: true }
     }
 
-    /// Returns the body with id-based destinations replaced by paths, in the spelling of the template.
+    /// Returns the body with id-based destinations replaced by paths, in the notation of the template.
     fn body(&self, template: Option<&str>, body: &str) -> String {
         let template = template.unwrap_or_default();
         // A page that exceeds the size limit was imported without its text.
@@ -348,7 +348,7 @@ struct OldDestination {
     lasting: String,
 }
 
-/// The spellings of those destinations in the template that are stored by id.
+/// The original notations of the destinations in the template that are stored by id.
 struct DestinationSpellings {
     olds: Vec<OldDestination>,
     /// The positions of these destinations in the new body, within equal lines: the byte range and the index.
