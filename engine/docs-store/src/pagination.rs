@@ -102,7 +102,7 @@ pub struct Lister<T> {
     end: Continuation,
 }
 
-/// Whether there are rows after the last one read.
+/// The presence of rows after the last one read.
 #[derive(Debug, PartialEq, Eq)]
 enum Continuation {
     Unknown,

@@ -216,14 +216,14 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// Whether text after the next empty line can continue a block.
+/// The possibility that text after the next empty line continues a block.
 #[derive(PartialEq, Eq)]
 enum Independence {
-    /// Never, in any spelling.
+    /// None, in any spelling.
     Always,
-    /// Not in the original spelling.
+    /// None in the original spelling.
     AsWritten,
-    /// Possibly.
+    /// The block may continue.
     Dependent,
 }
 
