@@ -216,14 +216,14 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// The possibility that text after the next empty line continues a block.
+/// Independence of a block's end from the text after the next empty line.
 #[derive(PartialEq, Eq)]
 enum Independence {
-    /// None, in any spelling.
+    /// In every spelling.
     Always,
-    /// None in the original spelling.
+    /// Only in the original spelling.
     AsWritten,
-    /// The block may continue.
+    /// Dependent: the block may continue.
     Dependent,
 }
 
