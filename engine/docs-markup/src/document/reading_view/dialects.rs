@@ -4,8 +4,8 @@ use docs_model::{Block, BlockKind, HintStyle, Leaf, MarkKind, Node, TextNode};
 
 use super::super::{simple_blocks::paragraph, spelling};
 
-/// Returns the language and the title from the info string of a code fence, such as `rust,ignore`, `{.js}` or `js
-/// title="a.js"`.
+/// Returns the language and the title from the info string of a code fence, such as `rust,ignore`, `{.js}` or
+/// `js title="a.js"`.
 pub(super) fn fence(info: &str) -> (&str, Option<String>) {
     let trimmed = info.trim();
     let first = trimmed
