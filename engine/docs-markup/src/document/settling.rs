@@ -121,8 +121,8 @@ struct Conflicts {
 }
 
 impl Conflicts {
-    /// Converts conflicts to ranges of blocks in the first parse. `ranges` contains the lines of the conflicting
-    /// blocks, and `all` the lines of the blocks in the first parse.
+    /// Converts conflicts between blocks to ranges of blocks in the first parse. `ranges` contains the lines of the
+    /// blocks that `places` refers to, and `all` the lines of the blocks in the first parse.
     fn new(places: Vec<Range<usize>>, ranges: &[Range<usize>], all: Vec<Range<usize>>) -> Self {
         let of_lines = |place: Range<usize>| {
             // An added block is caused by its neighbours, so both of them conflict.
