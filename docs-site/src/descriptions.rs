@@ -9,7 +9,7 @@ use docs_core::{
     Error, Result,
     content::document::{into_reading_view, memory, parse},
     model::Document,
-    platform::{BodyDetail, OperationDetail, SpecDetail},
+    platform::{OperationDetail, ParameterDetail, SchemaDetail, SpecDetail},
 };
 use quick_cache::{Weighter, sync::Cache};
 use tokio::sync::Semaphore;
@@ -102,26 +102,51 @@ fn parse_all(details: &[Arc<SpecDetail>], cached: &DescriptionCache) -> Descript
 
 /// Returns the descriptions of a specification part, in the order in which a page shows them.
 fn texts(detail: &SpecDetail) -> Vec<&str> {
+    let mut all = Vec::new();
     match detail {
-        SpecDetail::Operation(of) => {
-            let OperationDetail { description, parameters, request, responses, .. } = &**of;
-            let mut all: Vec<&str> = description.as_deref().into_iter().collect();
-            all.extend(parameters.iter().filter_map(|of| of.description.as_deref()));
-            all.extend(request.iter().flat_map(body_texts));
-            for response in responses {
-                all.extend(response.description.as_deref());
-                all.extend(response.body.iter().flat_map(body_texts));
-            }
-            all
-        }
-        SpecDetail::Schema(of) => body_texts(of).collect(),
-        _ => Vec::new(),
+        SpecDetail::Operation(of) => add_operation(of, &mut all),
+        SpecDetail::Schema(of) => add_schema(of.schema.as_ref(), &mut all),
+        _ => {}
     }
+    all
 }
 
-fn body_texts(of: &BodyDetail) -> impl Iterator<Item = &str> {
-    let fields = of.fields.iter().filter_map(|field| field.description.as_deref());
-    of.description.as_deref().into_iter().chain(fields)
+fn add_operation<'d>(of: &'d OperationDetail, all: &mut Vec<&'d str>) {
+    let OperationDetail { description, security, servers, parameters, request, responses, callbacks, .. } =
+        of;
+    all.extend(description.as_deref());
+    all.extend(security.iter().flatten().filter_map(|of| of.description.as_deref()));
+    for server in servers {
+        all.extend(server.description.as_deref());
+        all.extend(server.variables.iter().filter_map(|of| of.description.as_deref()));
+    }
+    parameters.iter().for_each(|of| add_parameter(of, all));
+    if let Some(request) = request {
+        all.extend(request.description.as_deref());
+        request.bodies.iter().for_each(|of| add_schema(of.schema.as_ref(), all));
+    }
+    for response in responses {
+        all.extend(response.description.as_deref());
+        response.headers.iter().for_each(|of| add_parameter(of, all));
+        response.bodies.iter().for_each(|of| add_schema(of.schema.as_ref(), all));
+    }
+    callbacks.iter().for_each(|of| add_operation(&of.operation, all));
+}
+
+fn add_parameter<'d>(of: &'d ParameterDetail, all: &mut Vec<&'d str>) {
+    all.extend(of.description.as_deref());
+    add_schema(Some(&of.schema), all);
+}
+
+fn add_schema<'d>(of: Option<&'d SchemaDetail>, all: &mut Vec<&'d str>) {
+    let mut stack: Vec<&SchemaDetail> = of.into_iter().collect();
+    while let Some(of) = stack.pop() {
+        all.extend(of.description.as_deref());
+        let alternatives = of.choices.iter().flat_map(|choice| &choice.alternatives).map(|of| &of.schema);
+        let children =
+            of.fields.iter().map(|field| &field.schema).chain(alternatives).chain(of.items.as_deref());
+        stack.extend(children.collect::<Vec<_>>().into_iter().rev());
+    }
 }
 
 /// Returns `true` for a single line of plain words, which is equal as Markdown and as plain text.
@@ -139,7 +164,7 @@ fn counted_bytes(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use docs_core::platform::FieldDetail;
+    use docs_core::platform::{BodyDetail, FieldDetail};
 
     use super::*;
 
@@ -147,11 +172,13 @@ mod tests {
     fn schema(texts: impl Iterator<Item = String>) -> Arc<SpecDetail> {
         let field = |text| {
             let mut field = FieldDetail::default();
-            field.description = Some(text);
+            field.schema.description = Some(text);
             field
         };
+        let mut schema = SchemaDetail::default();
+        schema.fields = texts.map(field).collect();
         let mut body = BodyDetail::default();
-        body.fields = texts.map(field).collect();
+        body.schema = Some(schema);
         Arc::new(SpecDetail::Schema(Box::new(body)))
     }
 

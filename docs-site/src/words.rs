@@ -1,6 +1,10 @@
 //! Localized interface strings of pages.
 
+mod api;
+
 use docs_core::model::Locale;
+
+pub(crate) use self::api::ApiWords;
 
 /// The interface strings of one language.
 #[derive(Clone, Copy, Debug)]
@@ -36,27 +40,13 @@ pub(crate) struct Words {
     pub(crate) api: ApiWords,
 }
 
-/// The labels of API descriptions.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ApiWords {
-    pub(crate) parameters: &'static str,
-    pub(crate) request: &'static str,
-    pub(crate) responses: &'static str,
-    pub(crate) example: &'static str,
-    pub(crate) required: &'static str,
-    pub(crate) deprecated: &'static str,
-    pub(crate) authorization: &'static str,
-}
-
 macro_rules! words {
-    ($($name:ident = [$($word:literal),* $(,)?]);* $(;)?) => {$(const $name: Words = words!(@ $($word),*);)*};
-    (@ $language:literal, $search:literal, $nothing_found:literal, $on_this_page:literal, $previous:literal,
+    ($($name:ident = [$($word:literal),* $(,)?]);* $(;)?) => {$(const $name: Words = words!(@ $name, $($word),*);)*};
+    (@ $name:ident, $language:literal, $search:literal, $nothing_found:literal, $on_this_page:literal, $previous:literal,
        $next:literal, $last_updated:literal, $edit:literal, $as_markdown:literal, $menu:literal, $theme:literal,
        $copy:literal, $copied:literal, $skip:literal, $not_found:literal, $not_found_why:literal, $home:literal,
        $privacy:literal, $open:literal, $link_here:literal, $info:literal, $warning:literal, $danger:literal,
-       $success:literal, $no_content:literal, $not_now:literal, $all_pages:literal,
-       $parameters:literal, $request:literal, $responses:literal,
-       $example:literal, $required:literal, $deprecated:literal, $authorization:literal) => {
+       $success:literal, $no_content:literal, $not_now:literal, $all_pages:literal) => {
         Words {
             language: $language, search: $search, nothing_found: $nothing_found, on_this_page: $on_this_page,
             previous: $previous, next: $next, last_updated: $last_updated, edit: $edit,
@@ -64,10 +54,7 @@ macro_rules! words {
             not_found: $not_found, not_found_why: $not_found_why, home: $home, privacy: $privacy, open: $open,
             link_here: $link_here, info: $info, warning: $warning, danger: $danger, success: $success,
             no_content: $no_content, not_now: $not_now, all_pages: $all_pages,
-            api: ApiWords {
-                parameters: $parameters, request: $request, responses: $responses, example: $example,
-                required: $required, deprecated: $deprecated, authorization: $authorization,
-            },
+            api: api::$name,
         }
     };
 }
@@ -77,62 +64,52 @@ words! {
         "View as Markdown", "Menu", "Light or dark", "Copy", "Copied", "Skip to content", "Page not found",
         "This page does not exist, or you do not have access to it.", "Go to the first page", "Privacy", "Open",
         "Link to this heading", "Note", "Warning", "Danger", "Success", "This page has no content yet.",
-        "Search is not ready yet. Try again in a moment.", "All pages",
-        "Parameters", "Request", "Responses", "Example", "required", "deprecated", "Authorization"];
+        "Search is not ready yet. Try again in a moment.", "All pages"];
     FR = ["fr", "Rechercher", "Aucun résultat.", "Sur cette page", "Précédent", "Suivant", "Dernière mise à jour",
         "Modifier cette page", "Voir en Markdown", "Menu", "Clair ou sombre", "Copier", "Copié", "Aller au contenu",
         "Page introuvable", "Aucune page à cette adresse, ou elle ne vous est pas destinée.",
         "Vers la première page", "Confidentialité", "Ouvrir", "Lien vers ce titre", "Note", "Avertissement", "Danger",
-        "Succès", "Cette page est encore vide.", "La recherche n’est pas encore prête. Réessayez dans un instant.", "Toutes les pages",
-        "Paramètres", "Requête", "Réponses", "Exemple", "obligatoire", "obsolète", "Autorisation"];
+        "Succès", "Cette page est encore vide.", "La recherche n’est pas encore prête. Réessayez dans un instant.", "Toutes les pages"];
     ES = ["es", "Buscar", "No se encontró nada.", "En esta página", "Anterior", "Siguiente", "Última actualización",
         "Editar esta página", "Ver como Markdown", "Menú", "Claro u oscuro", "Copiar", "Copiado", "Ir al contenido",
         "Página no encontrada", "No hay ninguna página en esta dirección, o no es para usted.",
         "A la primera página", "Privacidad", "Abrir", "Enlace a este título", "Nota", "Advertencia", "Peligro",
-        "Éxito", "Esta página aún no tiene contenido.", "La búsqueda aún no está lista. Inténtelo en un momento.", "Todas las páginas",
-        "Parámetros", "Solicitud", "Respuestas", "Ejemplo", "obligatorio", "obsoleto", "Autorización"];
+        "Éxito", "Esta página aún no tiene contenido.", "La búsqueda aún no está lista. Inténtelo en un momento.", "Todas las páginas"];
     ZH = ["zh", "搜索", "未找到任何内容。", "本页内容", "上一页", "下一页", "最后更新", "编辑此页", "查看 Markdown", "菜单",
         "浅色或深色", "复制", "已复制", "跳到内容", "页面未找到", "此地址没有页面，或您无权查看。", "前往首页", "隐私",
-        "打开", "链接到此标题", "提示", "警告", "危险", "成功", "此页面还没有内容。", "搜索尚未就绪，请稍后再试。", "所有页面",
-        "参数", "请求", "响应", "示例", "必填", "已弃用", "授权"];
+        "打开", "链接到此标题", "提示", "警告", "危险", "成功", "此页面还没有内容。", "搜索尚未就绪，请稍后再试。", "所有页面"];
     JA = ["ja", "検索", "何も見つかりませんでした。", "このページの内容", "前へ", "次へ", "最終更新", "このページを編集",
         "Markdown で表示", "メニュー", "ライトまたはダーク", "コピー", "コピーしました", "本文へ移動", "ページが見つかりません",
         "このアドレスにページがないか、閲覧できません。", "最初のページへ", "プライバシー", "開く", "この見出しへのリンク",
-        "メモ", "警告", "危険", "成功", "このページにはまだ内容がありません。", "検索の準備ができていません。しばらくしてからお試しください。", "すべてのページ",
-        "パラメーター", "リクエスト", "レスポンス", "例", "必須", "非推奨", "認可"];
+        "メモ", "警告", "危険", "成功", "このページにはまだ内容がありません。", "検索の準備ができていません。しばらくしてからお試しください。", "すべてのページ"];
     DE = ["de", "Suchen", "Nichts gefunden.", "Auf dieser Seite", "Zurück", "Weiter", "Zuletzt geändert",
         "Diese Seite bearbeiten", "Als Markdown ansehen", "Menü", "Hell oder dunkel", "Kopieren", "Kopiert",
         "Zum Inhalt", "Seite nicht gefunden", "Unter dieser Adresse gibt es keine Seite, oder sie ist nicht für Sie.",
         "Zur ersten Seite", "Datenschutz", "Öffnen", "Link zu dieser Überschrift", "Hinweis", "Warnung", "Gefahr",
         "Erfolg", "Diese Seite hat noch keinen Inhalt.",
-        "Die Suche ist noch nicht bereit. Versuchen Sie es gleich noch einmal.", "Alle Seiten",
-        "Parameter", "Anfrage", "Antworten", "Beispiel", "erforderlich", "veraltet", "Autorisierung"];
+        "Die Suche ist noch nicht bereit. Versuchen Sie es gleich noch einmal.", "Alle Seiten"];
     NL = ["nl", "Zoeken", "Niets gevonden.", "Op deze pagina", "Vorige", "Volgende", "Laatst bijgewerkt",
         "Deze pagina bewerken", "Als Markdown bekijken", "Menu", "Licht of donker", "Kopiëren", "Gekopieerd",
         "Naar de inhoud", "Pagina niet gevonden", "Er is geen pagina op dit adres, of ze is niet voor u.",
         "Naar de eerste pagina", "Privacy", "Openen", "Link naar deze kop", "Opmerking", "Waarschuwing", "Gevaar",
-        "Gelukt", "Deze pagina heeft nog geen inhoud.", "Zoeken is nog niet gereed. Probeer het zo opnieuw.", "Alle pagina’s",
-        "Parameters", "Verzoek", "Antwoorden", "Voorbeeld", "verplicht", "verouderd", "Autorisatie"];
+        "Gelukt", "Deze pagina heeft nog geen inhoud.", "Zoeken is nog niet gereed. Probeer het zo opnieuw.", "Alle pagina’s"];
     NO = ["no", "Søk", "Ingenting ble funnet.", "På denne siden", "Forrige", "Neste", "Sist oppdatert",
         "Rediger denne siden", "Vis som Markdown", "Meny", "Lys eller mørk", "Kopier", "Kopiert", "Gå til innholdet",
         "Siden ble ikke funnet", "Det finnes ingen side på denne adressen, eller den er ikke for deg.",
         "Til første side", "Personvern", "Åpne", "Lenke til denne overskriften", "Merknad", "Advarsel", "Fare",
-        "Vellykket", "Denne siden har ikke noe innhold ennå.", "Søket er ikke klart ennå. Prøv igjen om litt.", "Alle sider",
-        "Parametere", "Forespørsel", "Svar", "Eksempel", "påkrevd", "utfaset", "Autorisasjon"];
+        "Vellykket", "Denne siden har ikke noe innhold ennå.", "Søket er ikke klart ennå. Prøv igjen om litt.", "Alle sider"];
     PT_BR = ["pt-BR", "Pesquisar", "Nada foi encontrado.", "Nesta página", "Anterior", "Próxima",
         "Última atualização", "Editar esta página", "Ver como Markdown", "Menu", "Claro ou escuro", "Copiar",
         "Copiado", "Ir para o conteúdo", "Página não encontrada",
         "Não há página neste endereço, ou ela não é para você.", "Para a primeira página", "Privacidade", "Abrir",
         "Link para este título", "Nota", "Aviso", "Perigo", "Sucesso", "Esta página ainda não tem conteúdo.",
-        "A pesquisa ainda não está pronta. Tente novamente em instantes.", "Todas as páginas",
-        "Parâmetros", "Requisição", "Respostas", "Exemplo", "obrigatório", "obsoleto", "Autorização"];
+        "A pesquisa ainda não está pronta. Tente novamente em instantes.", "Todas as páginas"];
     RU = ["ru", "Поиск", "Ничего не найдено.", "На этой странице", "Назад", "Далее", "Последнее обновление",
         "Редактировать страницу", "Показать как Markdown", "Меню", "Светлая или тёмная", "Копировать", "Скопировано",
         "К содержанию", "Страница не найдена", "По этому адресу нет страницы, или она не для вас.",
         "К первой странице", "Конфиденциальность", "Открыть", "Ссылка на этот заголовок", "Примечание",
         "Предупреждение", "Опасность", "Успешно", "На этой странице пока ничего нет.",
-        "Поиск ещё не готов. Попробуйте чуть позже.", "Все страницы",
-        "Параметры", "Запрос", "Ответы", "Пример", "обязательно", "устарело", "Авторизация"];
+        "Поиск ещё не готов. Попробуйте чуть позже.", "Все страницы"];
 }
 
 impl Words {

@@ -29,8 +29,10 @@ pub use content::{
     files::{Disposition, FileReach, StoredFile, media_type},
     links::RequestLinkFilter,
     openapi_specs::{
-        BodyDetail, FieldDetail, OperationDetail, ParameterDetail, ResponseDetail, ShownSpec, SpecDetail,
-        SpecSubject,
+        AlternativeDetail, BodyDetail, CallbackDetail, ChoiceDetail, ExampleDetail, FieldDetail, FieldName,
+        FormFieldDetail, OperationDetail, ParameterDetail, RequestDetail, ResponseDetail, SchemaDetail,
+        SchemaLimit, SchemeDetail, SchemeKind, ServerDetail, ShownSpec, SpecDetail, SpecSubject, ValueDetail,
+        VariableDetail,
     },
     read::{ContentOptions, PageRedirect, ShownDocument, TaggedRevision, open_site::OpenSite},
 };

@@ -6,10 +6,10 @@ use docs_core::{Error, Result, content::document::reading_view, model::Document}
 
 use super::{Caches, PageContext, article::write_aside, cache::PrerenderedKey};
 use crate::{
-    html::Html,
+    html::{Html, NamedMarkup},
     page_tree::TextName,
-    references::DocumentReferences,
-    render::{PrerenderedPage, Renderer, outline},
+    references::{DocumentReferences, Specs},
+    render::{Outline, PrerenderedPage, Renderer},
 };
 
 /// The body of a page before it is written.
@@ -21,6 +21,31 @@ pub(super) enum PageBody {
     Document(Arc<Document>),
     /// A prerendered document with placeholders.
     Prerendered(Arc<PrerenderedPage>),
+}
+
+/// The outline of a body.
+pub(super) enum BodyOutline<'b> {
+    Borrowed(&'b Outline),
+    Owned(Outline),
+}
+
+impl BodyOutline<'_> {
+    const fn get(&self) -> &Outline {
+        match self {
+            Self::Borrowed(outline) => outline,
+            Self::Owned(outline) => outline,
+        }
+    }
+
+    /// Writes the outline next to a page.
+    pub(super) fn write(&self, html: &mut Html, scene: &PageContext<'_>, at: usize, specs: &Specs) {
+        self.get().write(specs, scene.words, |outline| write_aside(html, scene, at, outline));
+    }
+
+    /// The list of the operations of the page.
+    pub(super) fn operations(&self, specs: &Specs) -> Option<NamedMarkup> {
+        self.get().operations(specs)
+    }
 }
 
 impl PageBody {
@@ -62,14 +87,12 @@ impl PageBody {
         }
     }
 
-    /// Writes the outline.
-    pub(super) fn write_outline(&self, html: &mut Html, scene: &PageContext<'_>, at: usize) {
+    /// The outline; `None` for a page without content.
+    pub(super) fn outline(&self, scene: &PageContext<'_>) -> Option<BodyOutline<'_>> {
         match self {
-            Self::None => write_aside(html, scene, at, None),
-            Self::Document(document) => {
-                write_aside(html, scene, at, outline(document, scene.words).as_ref());
-            }
-            Self::Prerendered(drawn) => write_aside(html, scene, at, drawn.outline.as_ref()),
+            Self::None => None,
+            Self::Document(document) => Some(BodyOutline::Owned(Outline::new(document, scene.words))),
+            Self::Prerendered(drawn) => Some(BodyOutline::Borrowed(&drawn.outline)),
         }
     }
 

@@ -3,7 +3,8 @@
 use docs_core::{Error, Result};
 
 use super::{
-    article, body::PageBody, cache::Caches, context::PageContext, head, rendered_page::RenderedPage, shell,
+    article, body::PageBody, cache::Caches, context::PageContext, head, head::PageHead,
+    rendered_page::RenderedPage, shell,
 };
 use crate::{
     address::SitePlace,
@@ -84,6 +85,12 @@ fn render_page(
     let write = |html: &mut Html| body.write(html, &renderer);
     let write = (!matches!(body, PageBody::None)).then_some(write);
     let main = |html: &mut Html| article::write_article(html, scene, at, write.as_ref());
-    let aside = |html: &mut Html| body.write_outline(html, scene, at);
-    shell::shell(scene, &head::page_head(scene, at), PAGE_CAPACITY, main, aside)
+    let outline = body.outline(scene);
+    let aside = |html: &mut Html| match &outline {
+        Some(outline) => outline.write(html, scene, at, specs),
+        None => article::write_aside(html, scene, at, None),
+    };
+    let operations = outline.as_ref().and_then(|outline| outline.operations(specs));
+    let head = PageHead { operations, ..head::page_head(scene, at) };
+    shell::shell(scene, &head, PAGE_CAPACITY, main, aside)
 }

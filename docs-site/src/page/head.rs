@@ -14,7 +14,7 @@ use super::{
 use crate::{
     address::to_markdown_address,
     assets::{Asset, SITE_SEGMENT},
-    html::{Html, write_escaped},
+    html::{Html, NamedMarkup, write_escaped},
 };
 
 /// The metadata of a page.
@@ -30,6 +30,8 @@ pub(super) struct PageHead {
     pub(super) linked_data: Option<String>,
     /// The index of the current page in the page tree.
     pub(super) current: Option<usize>,
+    /// The list below the current page in the page tree.
+    pub(super) operations: Option<NamedMarkup>,
     /// `true` if the page tree is omitted.
     pub(super) is_without_tree: bool,
     pub(super) is_wide: bool,
@@ -50,6 +52,7 @@ pub(super) fn page_head(scene: &PageContext<'_>, at: usize) -> PageHead {
             && scene.visit.preview.is_none(),
         linked_data: Some(linked_data),
         current: Some(at),
+        operations: None,
         is_without_tree: !page.layout.table_of_contents,
         is_wide: page.layout.width == docs_core::model::PageWidth::Wide,
     }

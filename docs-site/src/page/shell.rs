@@ -36,7 +36,7 @@ pub(super) fn shell(
             html.tags(if head.is_wide { "page wide" } else { "page" });
         }
         Slot::Tree if head.is_without_tree => {}
-        Slot::Tree => tree::write_navigation(html, scene, head.current),
+        Slot::Tree => tree::write_navigation(html, scene, head.current, head.operations.as_ref()),
         Slot::Main => main(html),
         Slot::Aside => aside(html),
     });

@@ -44,15 +44,19 @@ impl PageContext<'_> {
     }
 }
 
-/// Writes the page tree of a space.
-pub(super) fn write_navigation(html: &mut Html, scene: &PageContext<'_>, current: Option<usize>) {
+/// Writes the page tree of a space, with a list below the current page.
+pub(super) fn write_navigation(
+    html: &mut Html,
+    scene: &PageContext<'_>,
+    current: Option<usize>,
+    below: Option<&NamedMarkup>,
+) {
     match scene.whole_tree() {
-        Some(tree) => tree.write(html, &scene.frame, current),
-        None => render_tree(scene, Some(ExpandedPath::for_entry(&scene.frame, current))).write(
-            html,
-            &scene.frame,
-            current,
-        ),
+        Some(tree) => tree.write(html, &scene.frame, current, below),
+        None => {
+            let path = ExpandedPath::for_entry(&scene.frame, current);
+            render_tree(scene, Some(path)).write(html, &scene.frame, current, below);
+        }
     }
 }
 
@@ -270,6 +274,7 @@ impl<'t> TreeWriter<'t> {
         self.html.tags(" dir=\"auto\">");
         write_brief(&mut self.html, entry);
         self.html.tags("</a>");
+        self.marks.entry(at).or_default().below = Some(self.html.len());
     }
 }
 

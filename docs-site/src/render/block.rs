@@ -288,6 +288,21 @@ impl Renderer<'_> {
         }
     }
 
+    /// Tabs with the same structure for content that is not a block.
+    pub(super) fn tab_group(&self, tabs: Vec<(String, Markup)>) -> Markup {
+        let group = self.counter.next_group();
+        html! {
+            div.tabs {
+                @for (index, (title, drawn)) in tabs.into_iter().enumerate() {
+                    @let id = format!("tab-{group}-{index}");
+                    input.tab-choice type="radio" name={ "tabs-" (group) } id=(id) checked[index == 0];
+                    label for=(id) { (title) }
+                    div.panel data-title=(title) { (drawn) }
+                }
+            }
+        }
+    }
+
     /// Renders a reusable content block, whose references are resolved in its own space.
     fn reusable(&self, target: &ContentRef, at: NodePosition) -> Markup {
         let ContentRef::ReusableContent { reusable_content, space } = target else {
@@ -326,7 +341,7 @@ impl Renderer<'_> {
     }
 
     /// Renders the name of an API operation, with a link to its specification.
-    fn operation(&self, method: &str, path: &str, target: &ContentRef) -> Markup {
+    pub(super) fn operation(&self, method: &str, path: &str, target: &ContentRef) -> Markup {
         let to = self.target(target);
         let inner = html! {
             span.name { code { (method.to_uppercase()) " " (path) } }

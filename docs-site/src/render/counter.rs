@@ -1,6 +1,9 @@
 //! Counters for one page, with their limits.
 
-use std::cell::Cell;
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashSet,
+};
 
 use maud::Markup;
 
@@ -24,6 +27,10 @@ pub(crate) struct Counter {
     pub(super) reused_bytes: Cell<usize>,
     pub(super) described_bytes: Cell<usize>,
     pub(super) formulas: math::Budget,
+    /// The anchors of the operations so far, because an id must be unique.
+    anchors: RefCell<HashSet<blake3::Hash>>,
+    /// `true` if the page has a notice that operations are left out.
+    has_notice: Cell<bool>,
 }
 
 impl Counter {
@@ -48,6 +55,16 @@ impl Counter {
     pub(super) fn try_count_described(&self) -> bool {
         self.described.set(self.described.get() + 1);
         self.described.get() <= MAX_DESCRIBED && self.described_bytes.get() < MAX_DESCRIBED_BYTES
+    }
+
+    /// Returns `true` for the first use of an anchor.
+    pub(super) fn is_first_use(&self, anchor: &str) -> bool {
+        self.anchors.borrow_mut().insert(blake3::hash(anchor.as_bytes()))
+    }
+
+    /// Returns `true` for the first operation, webhook or schema that is left out.
+    pub(super) fn is_first_left_out(&self) -> bool {
+        !self.has_notice.replace(true)
     }
 
     /// Adds the size of rendered reusable content.

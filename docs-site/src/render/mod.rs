@@ -18,7 +18,7 @@ mod table;
 use self::position::NodePosition;
 pub(crate) use self::{
     counter::Counter,
-    plain::outline,
+    plain::Outline,
     prerendered::{PrerenderedPage, RenderOptions},
     renderer::Renderer,
 };

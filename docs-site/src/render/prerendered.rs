@@ -16,7 +16,7 @@ use maud::PreEscaped;
 use super::{
     Counter, Renderer,
     placeholder::{MARK, Placeholder, Placeholders},
-    plain::outline,
+    plain::Outline,
 };
 use crate::{
     address::{Addresses, ImageSchemes},
@@ -46,8 +46,7 @@ pub(crate) struct PrerenderedPage {
     end: NamedMarkup,
     /// The references of the document.
     pub(crate) references: DocumentReferences,
-    /// The outline, or `None` if there are too few headings.
-    pub(crate) outline: Option<NamedMarkup>,
+    pub(crate) outline: Outline,
     weight: usize,
 }
 
@@ -78,10 +77,10 @@ impl PrerenderedPage {
         let gaps = gaps.sum::<usize>();
         let (pieces, end) = split_at_placeholders(html.into_string(), found)?;
         let (references, outline) =
-            (DocumentReferences::from_document(document), outline(document, manner.words));
+            (DocumentReferences::from_document(document), Outline::new(document, manner.words));
         let text = |named: &NamedMarkup| named.as_str().len();
         let html = pieces.iter().map(|(piece, _)| text(piece)).sum::<usize>() + text(&end);
-        let weight = gaps + html + outline.as_ref().map_or(0, text) + references.weight();
+        let weight = gaps + html + outline.weight() + references.weight();
         Some(Self { pieces, end, references, outline, weight })
     }
 

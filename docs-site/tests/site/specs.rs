@@ -66,13 +66,13 @@ async fn specification_pages_follow_the_current_specification() {
     for _ in 0..2 {
         assert!(w.html(&site).await.contains(&format!("href=\"{site}cats\"")));
         let cats = w.html(&format!("{site}cats")).await;
-        assert!(cats.contains(">GET /cats</code>"), "{cats}");
+        assert!(cats.contains(">GET</span> <code>/cats</code>"), "{cats}");
     }
     assert!(w.get(&format!("{site}cats.md")).await.body.contains("path=\"/cats\""));
     assert!(w.get(&format!("{site}llms.txt")).await.body.contains("cats"));
     w.spec(&["cats", "dogs"]).await;
     assert!(w.html(&site).await.contains(&format!("href=\"{site}dogs\"")), "nothing older is shown");
-    assert!(w.html(&format!("{site}dogs")).await.contains(">GET /dogs</code>"));
+    assert!(w.html(&format!("{site}dogs")).await.contains(">GET</span> <code>/dogs</code>"));
     w.me().org(&w.org).openapi_spec("pets").delete().await.expect("deleted");
     assert_eq!(w.get(&format!("{site}cats")).await.status, StatusCode::NOT_FOUND);
     assert!(!w.html(&site).await.contains("cats"));
@@ -122,16 +122,17 @@ async fn operations_show_current_requests_and_examples() {
     for page in ["pets", "again"] {
         let shown = w.html(&format!("{site}{page}")).await;
         for part in [
-            "<code class=\"method post\">POST /pets</code>",
+            "<span class=\"method post\">POST</span> <code>/pets</code>",
             "<em>Adds</em>",
             "deprecated",
             "Authorization: key",
             "<code>dry</code>",
             "curl",
             "&#39;https://api.test/v1/pets",
-            "<summary><code>201</code></summary>",
+            "<summary><code class=\"status s2\">201</code>",
             "It is there",
-            "array of string: small",
+            "array of string",
+            "<code>small</code>",
         ] {
             assert!(shown.replace("'", "&#39;").contains(part), "{page} lacks {part}:\n{shown}");
         }
@@ -165,7 +166,7 @@ async fn visitors_read_only_the_specification_parts_their_pages_show() {
     let elsewhere = w.page(&other, "Dogs", &block("dogs")).await;
     let (_, site) = w.site("Docs", &space).await;
     let page = w.html(&format!("{site}cats")).await;
-    assert!(page.contains("GET /cats") && !page.contains("/dogs"), "{page}");
+    assert!(page.contains("<code>/cats</code>") && !page.contains("/dogs"), "{page}");
     let url = PublishedUrl::new(format!("{BASE}{site}")).expect("an address");
     let ask = ResolveUrl { url, redirect_on_error: None, visitor: None };
     let ResolvedUrl::Content(found) = w.platform.resolve_url(&ask).await.expect("found") else {
@@ -356,4 +357,162 @@ async fn descriptions_beyond_the_bound_of_a_page_are_plain_text() {
     };
     let (parsed, plain) = (numbers("<em>"), numbers("<p>*"));
     assert_eq!([parsed, plain].concat(), (0..60).collect::<Vec<_>>(), "the first descriptions are parsed");
+}
+
+/// Publishes a specification on a page with one operation.
+async fn page_of(spec: serde_json::Value, path: &str, method: &str) -> (World, String) {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "Start.").await;
+    let put = PutOpenApiSpec { source: SpecSource::Text(spec.to_string()) };
+    w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
+    w.platform.settle().await.expect("settled");
+    w.page(&space, "Pets", &operation(path).replace("method=\"get\"", &format!("method=\"{method}\""))).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let html = w.html(&format!("{site}pets")).await;
+    (w, html)
+}
+
+#[tokio::test]
+async fn operation_page_shows_the_whole_specification() {
+    let one = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
+    let kind = |name: &str, about: &str| json!({ "type": "object", "properties": { name: { "type": "string", "description": about } } });
+    let content = json!({ "application/json": {
+        "schema": { "type": "object", "properties": {
+            "way": { "oneOf": [one("Card"), one("Bank")], "discriminator": { "propertyName": "type" } },
+            "size": { "type": "integer", "nullable": true, "default": 10, "minimum": 1, "maximum": 100, "readOnly": true },
+            "state": { "type": "string", "enum": ["on", "off"], "x-enumDescriptions": ["Running", "Stopped"] } } },
+        "examples": { "small": { "summary": "A small one", "value": { "size": 1 } }, "large": { "value": { "size": 99 } } } },
+        "application/xml": { "schema": { "type": "string" } } });
+    let operation = json!({ "summary": "Pays", "deprecated": true, "operationId": "pay",
+        "security": [{ "key": [] }, {}],
+        "parameters": [
+            { "name": "code", "in": "query", "required": true, "schema": { "type": "string", "pattern": "^[A-Z]{2}$", "minLength": 2 } },
+            { "name": "old", "in": "query", "deprecated": true, "schema": { "type": "string" } }],
+        "requestBody": { "required": true, "content": content },
+        "responses": { "200": { "description": "Fine", "headers": { "X-Rate": { "schema": { "type": "integer" } } }, "content": content },
+            "404": { "description": "Gone" } },
+        "callbacks": { "paid": { "{$request.body#/url}": { "post": { "summary": "Was paid" } } } } });
+    let spec = json!({ "openapi": "3.0.3", "info": { "title": "Pay", "version": "1" },
+        "servers": [{ "url": "https://{domain}:{port}/api", "variables": {
+            "domain": { "default": "wiki.example.com" }, "port": { "default": "8443", "enum": ["8443", "443"] } } }],
+        "paths": { "/pay": { "post": operation } },
+        "components": { "securitySchemes": { "key": { "type": "apiKey", "in": "header", "name": "X-Key" } },
+            "schemas": { "Card": kind("number", "Sixteen digits"), "Bank": kind("iban", "An account") } } });
+    let (_w, page) = page_of(spec, "/pay", "post").await;
+    for part in [
+        "<section class=\"api\" id=\"post/pay\">",
+        "href=\"#post/pay\"",
+        "<strong>Pays</strong>",
+        "Authorization: key (header X-Key), or none",
+        "Servers: <code>https://wiki.example.com:8443/api</code>",
+        "<code>8443</code> <code>443</code>",
+        "Pattern: <code>^[A-Z]{2}$</code>",
+        "length ≥ 2",
+        "<code>old</code> <span class=\"about\">query, string</span> <span class=\"tag\">deprecated</span>",
+        "<summary><code>Card</code> <span class=\"about\">type: <code>Card</code></span></summary>",
+        "<summary><code>Bank</code> <span class=\"about\">type: <code>Bank</code></span></summary>",
+        "<code>number</code>",
+        "Sixteen digits",
+        "<code>iban</code>",
+        "integer or null",
+        "Default: <code>10</code>",
+        "≥ 1",
+        "≤ 100",
+        "read-only",
+        "<code>on</code> Running",
+        ">A small one</label>",
+        ">large</label>",
+        "<code>application/xml</code>",
+        "<code>X-Rate</code>",
+        "<p class=\"response\"><code class=\"status s4\">404</code> <span class=\"api-about\">Gone</span></p>",
+        "<summary>paid</summary>",
+        "Was paid",
+        "X-Key: YOUR_API_KEY",
+        ">JavaScript</label>",
+        ">Python</label>",
+        ">Go</label>",
+    ] {
+        assert!(page.contains(part), "the page lacks {part}:\n{page}");
+    }
+    crate::table::harmless(&page, "the page");
+}
+
+#[tokio::test]
+async fn operations_are_listed_in_the_sidebar_and_the_outline() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(
+        &space,
+        "First",
+        &[operation("/cats"), operation("/dogs"), operation("/none"), operation("/cats")].concat(),
+    )
+    .await;
+    w.page(&space, "Second", "Nothing.").await;
+    w.spec(&["cats", "dogs"]).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let page = w.html(&site).await;
+    let link = |path: &str| {
+        format!("<a href=\"#get{path}\" dir=\"auto\"><span class=\"method get\">GET</span> {path}</a>")
+    };
+    for path in ["/cats", "/dogs"] {
+        assert_eq!(page.matches(&link(path)).count(), 2, "{path} is in the sidebar and the outline:\n{page}");
+        assert_eq!(page.matches(&format!("id=\"get{path}\"")).count(), 1, "{path} has one place");
+    }
+    assert!(page.contains("<ul class=\"operations\">") && page.contains("<nav class=\"outline\""));
+    assert!(!page.contains("#get/none"));
+    let second = w.html(&format!("{site}second")).await;
+    assert!(!second.contains("class=\"operations\""), "only the current page lists its operations");
+}
+
+#[tokio::test]
+async fn hostile_texts_of_a_specification_are_escaped() {
+    let bad = "</code></script><img src=x onerror=alert(1)><script>alert(1)</script>\"' onload=alert(1) javascript:alert(1)";
+    let schema = json!({ "type": "object", "title": bad, "description": bad, "discriminator": { "propertyName": bad },
+        "properties": { bad: { "type": bad, "format": bad, "enum": [bad, "b"], "x-enumDescriptions": [bad], "pattern": bad,
+            "default": bad, "example": bad }, "b": { "oneOf": [{ "title": bad, "properties": { bad: {} } }, { "title": "b", "minLength": 1 }] } },
+        "patternProperties": { bad: {} }, "additionalProperties": { "title": bad }, "required": [bad] });
+    let content = json!({ bad: { "schema": schema, "examples": { bad: { "summary": bad, "description": bad, "value": bad },
+        "far": { "externalValue": "javascript:alert(1)" } } }, "application/xml": { "schema": schema },
+        "multipart/form-data": { "schema": schema } });
+    let parameter = |place: &str| json!({ "name": bad, "in": place, "required": true, "description": bad, "schema": schema, "example": bad });
+    let operation = json!({ "summary": bad, "description": bad, "operationId": bad, "security": [{ "key": [bad], bad: [bad] }],
+        "servers": [{ "url": format!("javascript:{bad}{{v}}"), "description": bad, "variables": { "v": { "default": bad, "enum": [bad] } } }],
+        "parameters": [parameter("query"), parameter("header"), parameter("cookie")],
+        "requestBody": { "description": bad, "content": content },
+        "responses": { bad: { "description": bad, "content": content, "headers": { bad: { "schema": schema } } }, "200": { "description": bad } },
+        "callbacks": { bad: { bad: { "post": { "summary": bad, "requestBody": { "content": content } } } } } });
+    let spec = json!({ "openapi": "3.1.0", "info": { "title": bad, "version": bad }, "paths": { "/a": { "post": operation } },
+        "components": { "securitySchemes": { "key": { "type": "apiKey", "in": bad, "name": bad, "description": bad } } } });
+    let (_w, page) = page_of(spec, "/a", "post").await;
+    assert!(page.contains(">curl</label>"), "{page}");
+    crate::table::harmless(&page, "the page");
+    assert!(!page.contains("<img src=x"));
+}
+
+#[tokio::test]
+async fn operations_beyond_the_bytes_of_a_page_are_named() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let examples: serde_json::Map<_, _> =
+        (0..10).map(|at| (format!("e{at}"), json!({ "value": vec![1_234_567; 800] }))).collect();
+    let content = json!({ "application/json": { "examples": examples } });
+    let get = json!({ "get": { "summary": "Reads", "responses": { "200": { "content": content } } } });
+    let paths: serde_json::Map<_, _> = (0..40).map(|at| (format!("/p{at}"), get.clone())).collect();
+    let spec = json!({ "openapi": "3.1.0", "info": { "title": "Pets", "version": "1" }, "paths": paths });
+    let put = PutOpenApiSpec { source: SpecSource::Text(spec.to_string()) };
+    w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
+    w.platform.settle().await.expect("settled");
+    w.page(&space, "Many", &(0..40).map(|at| operation(&format!("/p{at}"))).collect::<String>()).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let page = w.html(&site).await;
+    let (shown, named) =
+        (page.matches("<section class=\"api\"").count(), page.matches("card-link operation").count());
+    assert!(shown > 0 && named > 0 && shown + named == 40, "{shown} shown, {named} named");
+    assert_eq!(page.matches("exceed the size limit").count(), 1);
+    assert!(
+        (0..40).all(|at| page.contains(&format!("id=\"get/p{at}\""))),
+        "the outline leads to all of them"
+    );
+    assert!(page.len() < 10 << 20, "{} bytes", page.len());
 }

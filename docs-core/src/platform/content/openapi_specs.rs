@@ -18,8 +18,10 @@ use docs_macros::{boxed, operation};
 use serde::{Deserialize, Serialize};
 
 pub use self::detail::{
-    BodyDetail, FieldDetail, OperationDetail, ParameterDetail, ResponseDetail, ShownSpec, SpecDetail,
-    SpecSubject,
+    AlternativeDetail, BodyDetail, CallbackDetail, ChoiceDetail, ExampleDetail, FieldDetail, FieldName,
+    FormFieldDetail, OperationDetail, ParameterDetail, RequestDetail, ResponseDetail, SchemaDetail,
+    SchemaLimit, SchemeDetail, SchemeKind, ServerDetail, ShownSpec, SpecDetail, SpecSubject, ValueDetail,
+    VariableDetail,
 };
 use self::process::ProcessSpec;
 pub(in crate::platform) use self::subjects::{MAX_SHOWN_SUBJECTS, SpecDetailCache};

@@ -154,60 +154,96 @@ impl SpecSubject {
 impl SpecDetail {
     /// Returns the approximate memory in bytes.
     fn weight(&self) -> usize {
-        size_of::<Self>()
-            + match self {
-                Self::Schema(of) => size_of::<BodyDetail>() + body_bytes(of),
-                Self::Operation(of) => size_of::<OperationDetail>() + operation_bytes(of),
-            }
+        match self {
+            Self::Schema(of) => body_weight(of),
+            Self::Operation(of) => operation_weight(of),
+        }
     }
 }
 
-/// Overhead of an allocation in bytes, in addition to its content.
-const ALLOCATION_BYTES: usize = 16;
-
-const fn text_bytes(text: &str) -> usize {
-    if text.is_empty() { 0 } else { text.len() + ALLOCATION_BYTES }
+fn text_weight(text: &Option<String>) -> usize {
+    text.as_ref().map_or(0, String::len)
 }
 
-fn optional_bytes(text: &Option<String>) -> usize {
-    text.as_deref().map_or(0, text_bytes)
+fn operation_weight(of: &OperationDetail) -> usize {
+    let OperationDetail { operation_id, summary, description, servers, security, parameters, .. } = of;
+    let OperationDetail { request, responses, callbacks, .. } = of;
+    let variables = |of: &detail::ServerDetail| {
+        let size = |of: &detail::VariableDetail| {
+            let values = of.values.iter().map(|value| 32 + value.len()).sum::<usize>();
+            128 + of.name.len() + of.default.len() + values + text_weight(&of.description)
+        };
+        of.variables.iter().map(size).sum::<usize>()
+    };
+    let servers = servers.iter().map(|of| 128 + of.url.len() + text_weight(&of.description) + variables(of));
+    let schemes = security.iter().flatten().map(|of| {
+        let scopes = of.scopes.iter().map(|scope| 32 + scope.len()).sum::<usize>();
+        256 + of.name.len() + scopes + text_weight(&of.description)
+    });
+    let request = request.iter().map(|of| text_weight(&of.description) + bodies_weight(&of.bodies));
+    let responses = responses.iter().map(|of| {
+        let headers = of.headers.iter().map(parameter_weight).sum::<usize>();
+        128 + of.status.len() + text_weight(&of.description) + headers + bodies_weight(&of.bodies)
+    });
+    let callbacks = callbacks
+        .iter()
+        .map(|of| of.name.len() + of.method.len() + of.address.len() + operation_weight(&of.operation));
+    let texts = [operation_id, summary, description].map(text_weight);
+    512 + texts.iter().sum::<usize>()
+        + servers.sum::<usize>()
+        + schemes.sum::<usize>()
+        + parameters.iter().map(parameter_weight).sum::<usize>()
+        + request.sum::<usize>()
+        + responses.sum::<usize>()
+        + callbacks.sum::<usize>()
 }
 
-/// Returns the number of bytes that a body allocates.
-fn body_bytes(body: &BodyDetail) -> usize {
-    let field = |of: &FieldDetail| {
-        size_of::<FieldDetail>()
-            + text_bytes(&of.name)
-            + text_bytes(&of.kind)
-            + optional_bytes(&of.description)
-    };
-    text_bytes(&body.name)
-        + text_bytes(&body.kind)
-        + optional_bytes(&body.description)
-        + optional_bytes(&body.example)
-        + body.fields.iter().map(field).sum::<usize>()
+fn parameter_weight(of: &detail::ParameterDetail) -> usize {
+    let samples = of.sample.iter().map(|sample| 32 + sample.len()).sum::<usize>();
+    let texts = of.name.len() + of.location.len() + text_weight(&of.description) + samples;
+    256 + texts + schema_weight(&of.schema) + of.examples.iter().map(example_weight).sum::<usize>()
 }
 
-/// Returns the number of bytes that an operation allocates.
-fn operation_bytes(of: &OperationDetail) -> usize {
-    let scheme = |name: &String| size_of::<String>() + text_bytes(name);
-    let scheme_bytes =
-        of.security.iter().map(|all| size_of::<Vec<String>>() + all.iter().map(scheme).sum::<usize>());
-    let parameter = |of: &ParameterDetail| {
-        let texts = text_bytes(&of.name) + text_bytes(&of.location) + text_bytes(&of.kind);
-        size_of::<ParameterDetail>() + texts + optional_bytes(&of.description) + optional_bytes(&of.example)
-    };
-    let response = |of: &ResponseDetail| {
-        let body = of.body.as_ref().map_or(0, body_bytes);
-        size_of::<ResponseDetail>() + text_bytes(&of.status) + optional_bytes(&of.description) + body
-    };
-    optional_bytes(&of.summary)
-        + optional_bytes(&of.description)
-        + optional_bytes(&of.server)
-        + scheme_bytes.sum::<usize>()
-        + of.request.as_ref().map_or(0, body_bytes)
-        + of.parameters.iter().map(parameter).sum::<usize>()
-        + of.responses.iter().map(response).sum::<usize>()
+fn bodies_weight(all: &[detail::BodyDetail]) -> usize {
+    all.iter().map(body_weight).sum()
+}
+
+fn body_weight(of: &detail::BodyDetail) -> usize {
+    let form = of.form.iter().map(|field| 64 + field.name.len() + field.value.len()).sum::<usize>();
+    let examples = of.examples.iter().map(example_weight).sum::<usize>();
+    256 + of.name.len() + of.schema.as_ref().map_or(0, schema_weight) + examples + form
+}
+
+fn example_weight(of: &detail::ExampleDetail) -> usize {
+    let texts = [&of.title, &of.description, &of.address].map(text_weight);
+    128 + of.value.len() + texts.iter().sum::<usize>()
+}
+
+fn schema_weight(of: &detail::SchemaDetail) -> usize {
+    let texts = [&of.title, &of.description, &of.default, &of.example].map(text_weight);
+    let limits = of.limits.iter().map(|(_, value)| 32 + value.len()).sum::<usize>();
+    let values = of
+        .values
+        .iter()
+        .map(|value| 96 + value.value.len() + text_weight(&value.name) + text_weight(&value.description));
+    let fields = of.fields.iter().map(|field| {
+        let name = match &field.name {
+            detail::FieldName::Exact(name) | detail::FieldName::Pattern(name) => name.len(),
+            detail::FieldName::Other => 0,
+        };
+        64 + name + schema_weight(&field.schema)
+    });
+    let alternatives = of.choices.iter().flat_map(|choice| &choice.alternatives);
+    let alternatives =
+        alternatives.map(|of| 96 + of.title.len() + text_weight(&of.value) + schema_weight(&of.schema));
+    size_of::<detail::SchemaDetail>()
+        + of.kind.len()
+        + texts.iter().sum::<usize>()
+        + limits
+        + values.sum::<usize>()
+        + fields.sum::<usize>()
+        + alternatives.sum::<usize>()
+        + of.items.as_deref().map_or(0, schema_weight)
 }
 
 #[cfg(test)]

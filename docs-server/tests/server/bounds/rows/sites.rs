@@ -328,9 +328,9 @@ pub(super) const INPUTS: &[Input] = &[
             ).measured("shown operations"),
             bound(
                 "Characters of a line of an example request",
-                "docs-site/src/render/api.rs::MAX_LINE",
+                "docs-site/src/render/api/samples.rs::MAX_LINE",
                 Beyond::Truncated,
-                "docs-site/src/render/api.rs::lines_of_a_request_longer_than_the_bound_are_cut",
+                "docs-site/src/render/api/samples/tests.rs::lines_of_a_request_longer_than_the_bound_are_cut",
             ).within("shown operations"),
             bound(
                 "Headings of the outline",

@@ -4,11 +4,13 @@ use std::{
     borrow::Cow,
     cell::{Cell, RefCell},
     collections::{BTreeMap, HashMap, hash_map::Entry},
+    rc::Rc,
 };
 
 use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::value::RawValue;
 
+use super::json::Json;
 use crate::platform::content::openapi_specs::process::base_address;
 
 /// Maximum size in bytes of a value that is parsed as a tree, and of all values read for one subject.
@@ -21,6 +23,9 @@ const MAX_HOPS: usize = 8;
 
 /// The fields of an object by name, unparsed.
 type Fields<'f> = BTreeMap<Cow<'f, str>, &'f RawValue>;
+
+/// Values with their sizes in bytes, by file and path.
+type ParsedValues = HashMap<(String, Vec<String>), (Json, usize)>;
 
 /// A file in the stored form of a version.
 #[derive(Deserialize)]
@@ -40,6 +45,8 @@ pub(super) struct SpecDocument<'f> {
     entry: String,
     /// The fields split so far, by file and path, so that a file is not rescanned for each of its schemas.
     passed: RefCell<HashMap<(String, String), Fields<'f>>>,
+    /// The values parsed for the current subject.
+    parsed: RefCell<ParsedValues>,
     /// Bytes parsed as trees, for the current subject and for all earlier subjects.
     read: Cell<usize>,
     before: Cell<usize>,
@@ -48,35 +55,46 @@ pub(super) struct SpecDocument<'f> {
 /// A value of a specification and the file that contains it.
 #[derive(Clone, Debug)]
 pub(super) struct SpecValue {
-    file: String,
-    pub(super) value: Value,
+    file: Rc<str>,
+    pub(super) value: Json,
+    /// The file and path of a value that was looked up by its path, and not found within another value.
+    pub(super) origin: Option<Rc<str>>,
 }
 
 impl SpecValue {
+    fn new(file: &str, path: &[String], value: Json) -> Self {
+        let path: Vec<String> = path.iter().map(|name| name.replace('~', "~0").replace('/', "~1")).collect();
+        Self { file: file.into(), value, origin: Some(format!("{file}#/{}", path.join("/")).into()) }
+    }
+
     pub(super) fn get(&self, name: &str) -> Option<Self> {
         self.value.get(name).map(|value| self.with_value(value))
     }
 
     /// Returns the string value of a field.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
-        self.value.get(name).and_then(Value::as_str)
+        self.value.get(name).and_then(Json::as_text)
+    }
+
+    /// Returns `true` if a field is `true`.
+    pub(super) fn is(&self, name: &str) -> bool {
+        self.value.get(name).is_some_and(Json::is_true)
     }
 
     /// Returns the first `most` items of a list.
     pub(super) fn items(&self, most: usize) -> Vec<Self> {
-        let items = self.value.as_array().map(Vec::as_slice).unwrap_or_default();
-        items.iter().take(most).map(|item| self.with_value(item)).collect()
+        self.value.items().iter().take(most).map(|item| self.with_value(item)).collect()
     }
 
     /// Returns the first `most` fields of an object.
     pub(super) fn fields(&self, most: usize) -> Vec<(String, Self)> {
-        let fields = self.value.as_object().into_iter().flatten();
-        fields.take(most).map(|(name, value)| (name.clone(), self.with_value(value))).collect()
+        let fields = self.value.fields().iter().take(most);
+        fields.map(|(name, value)| (name.to_string(), self.with_value(value))).collect()
     }
 
     /// Returns another value in the same file.
-    pub(super) fn with_value(&self, value: &Value) -> Self {
-        Self { file: self.file.clone(), value: value.clone() }
+    pub(super) fn with_value(&self, value: &Json) -> Self {
+        Self { file: Rc::clone(&self.file), value: value.clone(), origin: None }
     }
 }
 
@@ -91,12 +109,25 @@ impl<'f> SpecDocument<'f> {
         let folders = elsewhere.map(|(name, file)| (name.clone(), format!("{}/", file.dir))).collect();
         let by_name = files.into_iter().map(|(name, file)| (name, file.specification)).collect();
         let (passed, read, before) = (RefCell::default(), Cell::new(0), Cell::new(0));
-        Some(Self { by_name, folders, entry, passed, read, before })
+        Some(Self { by_name, folders, entry, passed, parsed: RefCell::default(), read, before })
+    }
+
+    /// Resolves an address relative to the specification. It stays relative if the specification has no address.
+    pub(super) fn resolve_address(&self, address: &str) -> String {
+        let folder = self.folders.get(&self.entry).unwrap_or(&self.entry);
+        let resolved = url::Url::parse(folder).ok().and_then(|base| base.join(address).ok());
+        resolved.map_or_else(|| address.to_owned(), |url| url.to_string())
+    }
+
+    /// Returns `true` if the specification has an address of its own.
+    pub(super) fn has_address(&self) -> bool {
+        url::Url::parse(&self.entry).is_ok()
     }
 
     /// Starts another subject. Returns `false` once [`READ_BUDGET`] is exhausted.
     pub(super) fn begin_subject(&self) -> bool {
         self.before.set(self.before.get() + self.read.take());
+        self.parsed.take();
         self.before.get() < READ_BUDGET
     }
 
@@ -108,6 +139,13 @@ impl<'f> SpecDocument<'f> {
 
     /// Returns the value at a path of a file.
     fn value_at(&self, file: &str, path: &[String]) -> Option<SpecValue> {
+        let key = (file.to_owned(), path.to_vec());
+        if let Some((value, bytes)) = self.parsed.borrow().get(&key) {
+            // Each use counts, so that the texts of an answer are bounded too.
+            self.read.set(self.read.get() + bytes);
+            let is_within = self.read.get() <= MAX_SUBJECT_BYTES;
+            return is_within.then(|| SpecValue::new(file, path, value.clone()));
+        }
         let mut raw = *self.by_name.get(file)?;
         let mut passed = self.passed.borrow_mut();
         let mut place = String::new();
@@ -126,8 +164,9 @@ impl<'f> SpecDocument<'f> {
         if bytes > MAX_BYTES || self.read.get() > MAX_SUBJECT_BYTES {
             return None;
         }
-        let value = serde_json::from_str(raw.get()).ok()?;
-        Some(SpecValue { file: file.to_owned(), value })
+        let value: Json = serde_json::from_str(raw.get()).ok()?;
+        self.parsed.borrow_mut().insert(key, (value.clone(), bytes));
+        Some(SpecValue::new(file, path, value))
     }
 
     /// Follows references from a value. An unresolvable reference becomes an empty object.
@@ -135,12 +174,9 @@ impl<'f> SpecDocument<'f> {
         for _ in 0..MAX_HOPS {
             let Some(reference) = found.text("$ref") else { return found };
             let next = self.resolve_reference(&found.file, reference);
-            found = next.unwrap_or_else(|| SpecValue {
-                file: found.file.clone(),
-                value: Value::Object(Default::default()),
-            });
+            found = next.unwrap_or_else(|| found.with_value(&Json::empty_map()));
         }
-        SpecValue { value: Value::Object(Default::default()), ..found }
+        found.with_value(&Json::empty_map())
     }
 
     fn resolve_reference(&self, from: &str, reference: &str) -> Option<SpecValue> {
