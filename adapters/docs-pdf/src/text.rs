@@ -11,20 +11,20 @@ const ZWNJ: char = '\u{200c}';
 
 /// Replaces characters that cannot be displayed.
 pub(crate) fn clean(text: &str) -> String {
-    text.chars().filter(|c| *c != '\r' && !is_selector(*c)).map(visible_char).collect()
+    text.chars().filter(|c| *c != '\r' && !is_emoji_variant(*c)).map(visible_char).collect()
 }
 
 /// Replaces characters that cannot be displayed, and converts text to a single line, for titles.
 pub(crate) fn one_line(text: &str) -> String {
-    let shown = text.chars().filter(|c| !is_selector(*c));
+    let shown = text.chars().filter(|c| !is_emoji_variant(*c));
     let line: String = shown.map(|c| if c.is_whitespace() { ' ' } else { visible_char(c) }).collect();
     line.trim().to_owned()
 }
 
-/// Returns `true` for the selectors of the text or emoji variant of a character. A font without a glyph for the pair
-/// would draw a box.
-const fn is_selector(c: char) -> bool {
-    matches!(c, '\u{fe0e}' | '\u{fe0f}')
+/// Returns `true` for characters that select a variant of an emoji: text or emoji style, skin tone, or regional flag. A
+/// font without these variants would draw a box.
+const fn is_emoji_variant(c: char) -> bool {
+    matches!(c, '\u{fe0e}' | '\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{e0020}'..='\u{e007f}')
 }
 
 fn visible_char(c: char) -> char {
