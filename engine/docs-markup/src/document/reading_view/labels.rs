@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use docs_model::{Document, InlineKind, Node};
+use docs_model::{BlockKind, Document, InlineKind, Node};
 use pulldown_cmark::{Event, Parser, Tag};
 
 use super::{
@@ -47,6 +47,12 @@ impl Labels {
                 leaves.for_each(|leaf| tags::closing_names(&leaf.text, &mut labels.paired_tags));
                 if spelling::is_verbatim(block) {
                     labels.add(&spelling::text_of_nodes(&block.nodes));
+                } else if matches!(block.kind, BlockKind::Paragraph { .. }) {
+                    // A definition directly after another one can be a paragraph.
+                    let source = source(&block.nodes);
+                    if source.starts_with('[') {
+                        labels.add(&source);
+                    }
                 }
             });
         }
@@ -72,4 +78,13 @@ impl Labels {
             }
         }
     }
+}
+
+/// Returns the source of the text at the beginning of inline nodes. It is empty for text that is printed with escapes.
+fn source(nodes: &[Node]) -> String {
+    let Some(Node::Text(text)) = nodes.first() else { return String::new() };
+    if text.leaves.first().is_none_or(|leaf| leaf.spelling.is_none()) {
+        return String::new();
+    }
+    text.leaves.iter().map(|leaf| leaf.spelling.as_deref().unwrap_or(&leaf.text)).collect()
 }

@@ -8,7 +8,7 @@ use super::options::OPTIONS;
 use crate::syntax::tag;
 
 /// Attributes whose values are visible to readers if the tag has content.
-const SHOWN: [&str; 3] = ["title", "label", "date"];
+const SHOWN: [&str; 5] = ["title", "label", "date", "status", "description"];
 /// The tag whose content is hidden from readers.
 const COMMENT: &str = "comment";
 

@@ -185,6 +185,14 @@ fn footnotes_are_attached_to_their_references() {
         ),
         ("| a |\n| - |\n| b[^1] | c |\n\n[^1]: n\n", "table(a / p({b: p(n)}))"),
         ("a[^1]\n\n[^1]: first\n[^1]: second\n", "p({a: p(first)})"),
+        (
+            "> See [b] and this[^q].\n>\n> [b]: /x\n> [^q]: Note in a quotation.\n",
+            "quote(p(See [b]</x> and {this: p(Note in a quotation.)}.))",
+        ),
+        ("a[^1] and b[^2]\n\n[x]: /y\n[^1]: one\n[^2]: two\n", "p({a: p(one)} and {b: p(two)})"),
+        ("- a[^q]\n\n  [x]: /y\n  [^q]: *Note* d\n", "ul(li(p({a: p(_Note_ d)})))"),
+        ("a[^q]\n\n\\[^q]: text\n", "p(a[^q]) p([^q]: text)"),
+        ("a[^1]\n\n[^1]: *Note* `c`\n", "p({a: p(_Note_ `c`)})"),
         ("> this[^q]\n\n[^q]: Note.\n", "quote(p({this: p(Note.)}))"),
         (
             "> See [b] and this[^q].\n\nText.\n\n- [b]: /x\n- [^q]: Note.\n",
@@ -356,11 +364,19 @@ fn dialects_are_understood() {
              [www.example.com]<http://www.example.com> and [a@example.com]<mailto:a@example.com>.)",
         ),
         ("<u>Go</u> :rocket: now\n", "p(Go 🚀 now)"),
+        (
+            ":smile: a:smile:b :+1: :no_such_emoji: `:smile:` 12:30:45\n",
+            "p(😄 a😄b 👍 :no_such_emoji: `:smile:` 12:30:45)",
+        ),
+        ("- [ ] <u>a</u>\n- [x] b\n", "tasks(li[](p(a)) li[x](p(b)))"),
+        ("Term\n: Def <u>x</u>\n", "p(**Term**) ul(li(p(Def x)))"),
+        ("<span>a</span> $$x_1$$ and $5 and $6\n", "p(a $$x_1$$ and $5 and $6)"),
+        ("Two\\\nlines <u>x</u>  \nand three\n", "p(Two⏎lines x⏎and three)"),
     ]);
 }
 
 #[test]
-fn unknown_tags_show_their_content_only() {
+fn unknown_tags_degrade_to_their_content() {
     shown(&[
         ("{% prompt %}\nWrite *this*.\n{% endprompt %}\n", "p(Write _this_.)"),
         (
@@ -390,20 +406,7 @@ fn unknown_tags_show_their_content_only() {
         ("[a {% x %} b](/c)\n", "p([a  b]</c>)"),
         ("{%- trimmed -%}\na\n{%- endtrimmed -%}\n", "p(a)"),
         ("It is 5 {% off\n", "p(It is 5 {% off)"),
-    ]);
-}
-
-#[test]
-fn shortcodes_tasks_and_definitions_are_understood() {
-    shown(&[
-        (
-            ":smile: a:smile:b :+1: :no_such_emoji: `:smile:` 12:30:45\n",
-            "p(😄 a😄b 👍 :no_such_emoji: `:smile:` 12:30:45)",
-        ),
-        ("- [ ] <u>a</u>\n- [x] b\n", "tasks(li[](p(a)) li[x](p(b)))"),
-        ("Term\n: Def <u>x</u>\n", "p(**Term**) ul(li(p(Def x)))"),
-        ("<span>a</span> $$x_1$$ and $5 and $6\n", "p(a $$x_1$$ and $5 and $6)"),
-        ("Two\\\nlines <u>x</u>  \nand three\n", "p(Two⏎lines x⏎and three)"),
+        ("{% response status=\"200: OK\" %}\nBody.\n{% endresponse %}\n", "p(**200: OK**) p(Body.)"),
     ]);
 }
 
