@@ -47,6 +47,11 @@ async fn long_words_wrap_on_phones_and_desktops() {
             assert_eq!(browser.eval(&wide).await, json!([]), "{name} at {width}");
         }
     }
+    let size = json!({ "width": 360, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+    browser.ask("Emulation.setDeviceMetricsOverride", size).await;
+    browser.open(&format!("{base}~site/search?q=Super")).await;
+    let is_one_line = "document.querySelector('main form button').clientHeight < 50";
+    assert_eq!(browser.eval(is_one_line).await, true, "a short word is not broken");
     browser.end().await;
 }
 
