@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     ShownSpec, SpecDetail, SpecSubject,
-    detail::{self, BodyDetail, FieldDetail, OperationDetail, ParameterDetail, ResponseDetail},
+    detail::{self, OperationDetail},
     find,
 };
 use crate::{
