@@ -88,7 +88,7 @@ impl SampleRequest {
         match &self.body {
             SampleBody::None => {}
             SampleBody::Json(text) | SampleBody::Text(text) => {
-                lines.push(format!("--data-raw {}", shell(text)))
+                lines.push(format!("--data-raw {}", shell(text)));
             }
             SampleBody::UrlEncoded(pairs) => {
                 let data = |(name, value): &(String, String)| format!("{}={}", encode(name), encode(value));
