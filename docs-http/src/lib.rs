@@ -68,6 +68,7 @@
 mod api;
 mod app;
 pub mod auth;
+mod authenticator;
 mod conditions;
 mod cors;
 mod encoding;

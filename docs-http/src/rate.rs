@@ -21,7 +21,7 @@ use poem::{
 };
 
 use crate::{
-    auth::{self, TokenProof},
+    authenticator::{self, TokenProof},
     trusted_proxies::TrustedProxies,
     wire::error::{ApiError, outcome_response},
 };
@@ -142,7 +142,7 @@ struct Client {
 
 impl Client {
     fn from_request(request: &Request, proxies: &TrustedProxies) -> Self {
-        let token = auth::token(request).ok().flatten();
+        let token = authenticator::token(request).ok().flatten();
         Self {
             token: token.map(|token| *blake3::hash(token.as_bytes()).as_bytes()),
             address: proxies.client_network(request),

@@ -13,7 +13,7 @@ use poem::{
 use tokio::time::Instant;
 
 use crate::{
-    auth::{RequestHead, SharedAuthenticator},
+    authenticator::{RequestHead, SharedAuthenticator},
     wire::error::ApiError,
 };
 

@@ -8,7 +8,7 @@ use futures_util::FutureExt as _;
 use poem::http::{HeaderValue, StatusCode};
 
 use crate::{
-    auth::{Authenticator, RequestHead, authenticate_token},
+    authenticator::{Authenticator, RequestHead, authenticate_token},
     wire::error::{ApiError, BEARER},
 };
 

@@ -24,7 +24,7 @@ pub(crate) struct Cache {
     /// The repositories that are in use or requested by waiting tasks.
     used: Mutex<HashMap<String, FolderUse>>,
     /// Excludes other processes from the folder.
-    _lock: Option<File>,
+    _lock: Option<FolderLock>,
 }
 
 #[derive(Debug, Default)]
@@ -64,7 +64,7 @@ impl Cache {
     }
 
     /// Attaches the lock of the folder.
-    pub(crate) fn with_lock(self, lock: File) -> Self {
+    pub(crate) fn with_lock(self, lock: FolderLock) -> Self {
         Self { _lock: Some(lock), ..self }
     }
 
@@ -186,12 +186,27 @@ impl Drop for Lease {
     }
 }
 
-/// Creates a folder if it is missing, and locks it.
-pub(crate) fn lock(folder: &Path) -> io::Result<File> {
-    docs_disk::create_folder(folder)?;
-    let lock = docs_disk::create_file(&folder.join(LOCK_FILE))?;
-    lock.try_lock()?;
-    Ok(lock)
+/// The lock of a folder.
+#[derive(Debug)]
+pub(crate) struct FolderLock(File);
+
+impl FolderLock {
+    /// Creates a folder if it is missing, and locks it.
+    pub(crate) fn acquire(folder: &Path) -> io::Result<Self> {
+        docs_disk::create_folder(folder)?;
+        let file = docs_disk::create_file(&folder.join(LOCK_FILE))?;
+        file.try_lock()?;
+        Ok(Self(file))
+    }
+}
+
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        // A process that is being started has a copy of the file descriptor, so closing alone may not release the lock.
+        if let Err(error) = self.0.unlock() {
+            tracing::warn!(%error, "cannot unlock the Git cache");
+        }
+    }
 }
 
 /// Returns `true` for the name of a cached repository. Other files are never deleted, even if the folder is

@@ -17,7 +17,7 @@ use crate::{
     Limits, Outbound, Resolve, SystemResolver,
     address::{self, RepositoryAddress},
     bridge::channel,
-    cache::{self, Cache},
+    cache::{Cache, FolderLock},
     cancel::CancelOnDrop,
     checkout::{GitCheckout, GuardedRepository},
     clone::{CloneFolder, CommitSelector, FetchedCommit, History, Job, check_reference},
@@ -127,7 +127,7 @@ impl GitClient {
     /// errors if files cannot be created in it.
     pub fn with_own_cache(self, folder: impl Into<PathBuf>, bytes: u64) -> io::Result<Self> {
         let folder = folder.into();
-        let lock = cache::lock(&folder)?;
+        let lock = FolderLock::acquire(&folder)?;
         let mut client = self.with_cache_of(folder.clone(), bytes);
         client.cache = Some(Arc::new(Cache::new(folder, bytes).with_lock(lock)));
         Ok(client)

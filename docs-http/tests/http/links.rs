@@ -28,7 +28,7 @@ impl Woven {
         let file = id(&content["files"][0]);
         let text = |n: usize| {
             format!(
-                "[a](/pages/{}) [b](/pages/{}#x) ![f](/files/{file}) [lost](/nowhere/{n}) [w](https://w.example/{n}) \
+                "## x\n\n## here\n\n[a](/pages/{}) [b](/pages/{}#x) ![f](/files/{file}) [lost](/nowhere/{n}) [w](https://w.example/{n}) \
                  [app](https://docs.example/app/s/{n}) [me](#here) [s](/spaces/none)",
                 pages[(n + 1) % 4],
                 pages[(n + 2) % 4],

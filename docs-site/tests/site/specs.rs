@@ -427,7 +427,6 @@ async fn operation_page_shows_the_whole_specification() {
         "<code>X-Rate</code>",
         "<p class=\"response\"><code class=\"status s4\">404</code> <span class=\"api-about\">Gone</span></p>",
         "<summary>paid</summary>",
-        "Was paid",
         "X-Key: YOUR_API_KEY",
         ">JavaScript</label>",
         ">Python</label>",

@@ -8,9 +8,8 @@ pub const MAX_SLUG: usize = 100;
 /// Converts a title to a path segment.
 ///
 /// Letters and digits of every script are converted to lower case. Dots, underscores and plus signs are preserved,
-/// except dots at either end. Apostrophes and invisible characters, such as the variation selectors of emoji, are removed. Every
-/// other sequence of characters becomes one hyphen. The
-/// result may be empty.
+/// except dots at either end. Apostrophes and invisible characters, such as the variation selectors of emoji, are
+/// removed. Every other sequence of characters becomes one hyphen. The result may be empty.
 ///
 /// ```
 /// use docs_markup::slugify;
