@@ -292,7 +292,7 @@ const PRESERVED: &[(&str, &str)] = &[
     ("* See [a].\n\n  [a]: https://a.test/a", "<a href=\"https://a.test/a\" rel=\"noopener\">a</a>"),
     ("<a id=\"limits\"></a>\n\n## Most", "<span id=\"limits\"></span><h2 id=\"most\">Most"),
     ("<a name=\"old\"></a>Text.", "<p id=\"old\">Text.</p>"),
-    ("## Set up {#setup}", "<h2 id=\"setup\">Set up <a"),
+    ("## Set up {#setup}", "<h2 id=\"setup\"><span id=\"set-up\"></span>Set up <a"),
     ("> [!WARNING]\n> Mind.", "<div class=\"hint warning\""),
     ("```rust,ignore\nfn f() {}\n```", "<code class=\"language-rust\">"),
     (
