@@ -228,7 +228,7 @@ impl World {
         Self { signed, unsigned, space, page, context, claims }
     }
 
-    /// Returns a context in which all values outside these paths are replaced.
+    /// Returns a context where all values outside these paths are replaced.
     fn without(&self, read: &std::collections::BTreeSet<ReadPath>) -> Context {
         let other = |members: &Map<String, Json>, names: &[&str], value: &Json| {
             let is_read = |name: &str| {

@@ -250,7 +250,7 @@ struct Shard<K> {
     counts: HashMap<K, Bucket>,
     /// The shared count of clients beyond the capacity.
     others: Bucket,
-    /// The window in which expired counts were last removed.
+    /// The window where expired counts were last removed.
     swept: u64,
 }
 

@@ -312,7 +312,7 @@ impl SamlEndpoint {
         self.path(provider, "/start")
     }
 
-    /// Returns the URL at which the user can retry the sign-in, or `None` if the provider does not exist.
+    /// Returns the URL where the user can retry the sign-in, or `None` if the provider does not exist.
     fn retry_address(&self, provider: &SamlProviderId, refusal: &SamlPageError) -> Option<String> {
         let is_over = refusal.status == StatusCode::NOT_FOUND || self.step == SamlStep::Start;
         (!is_over).then(|| self.start_address(provider))

@@ -42,7 +42,7 @@ enum Command {
         /// Folder to write to; must be empty or new.
         #[arg(long, value_name = "FOLDER")]
         to: PathBuf,
-        /// URL at which the files will be served, for canonical URLs, `sitemap.xml` and `rss.xml`.
+        /// URL where the files will be served, for canonical URLs, `sitemap.xml` and `rss.xml`.
         #[arg(long, value_name = "URL")]
         url: Option<Url>,
     },

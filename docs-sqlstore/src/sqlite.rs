@@ -38,7 +38,7 @@ use self::{
 };
 use crate::{OpenError, Options, objects::TableObjects};
 
-/// Interval at which a waiting feed reader checks for commits of other processes.
+/// Interval between a waiting feed reader's checks for commits of other processes.
 const FEED_POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Interval between attempts to open the file while another process is opening or closing it.
 const OPEN_RETRY_INTERVAL: Duration = Duration::from_millis(20);

@@ -2,7 +2,7 @@
 
 /// An invisible line break opportunity.
 const ZERO_WIDTH_SPACE: char = '\u{200b}';
-/// Characters after which a long word is preferably broken.
+/// Preferred break points of long words.
 const SEPARATORS: &str = "/._-?&=:,;|\\@#%+~)]}>";
 
 /// Zero-width joiner and non-joiner.

@@ -167,7 +167,7 @@ fn canonical(
     String::from_utf8(bytes).map_err(|_| refuse("its canonical form is not UTF-8"))
 }
 
-/// Returns an upper bound for the namespace URI bytes in the canonical form, in which the URIs of names and attributes
+/// Returns an upper bound for the namespace URI bytes in the canonical form, where the URIs of names and attributes
 /// may be repeated at each element.
 fn namespace_bytes(element: Node<'_, '_>) -> usize {
     let elements = element.descendants().filter(Node::is_element);

@@ -45,7 +45,7 @@ const TABLES: &str = "
 /// Page cache sizes of the writing connection and of each reading connection, in KiB.
 const WRITER_CACHE: i64 = 32 * 1024;
 const READER_CACHE: i64 = 16 * 1024;
-/// Size to which the WAL is truncated after a checkpoint, in bytes.
+/// Size of the truncated WAL after a checkpoint, in bytes.
 const LOG_BYTES: i64 = 32 << 20;
 /// Number of WAL pages that trigger a checkpoint: 16 MB.
 const LOG_PAGES: i64 = 4_000;

@@ -13,11 +13,11 @@ use tokio::{
 
 /// Maximum size of a JSON frame from a worker, in bytes.
 const MAX_JSON: u64 = 64 << 20;
-/// Approximate size in bytes of the chunks in which a value is sent to a worker.
+/// Approximate size in bytes of the chunks of a value sent to a worker.
 const PART_BYTES: usize = 64 << 10;
 /// Maximum number of value chunks buffered for a worker.
 const MAX_BUFFERED_PARTS: usize = 4;
-/// Maximum size in bytes of the chunks in which a file is forwarded.
+/// Maximum size in bytes of the chunks of a forwarded file.
 const FILE_PART: usize = 64 << 10;
 /// Size of a frame header (tag and length) in bytes.
 const HEADER: usize = 9;

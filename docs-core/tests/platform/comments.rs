@@ -43,7 +43,7 @@ enum Step {
     React(At, Vec<usize>, Vec<usize>),
     Resolve(usize, bool),
     Delete(At),
-    /// Sets the status of the change request to which `boards[1]` belongs.
+    /// Sets the status of the change request of `boards[1]`.
     Move(SettableStatus),
     Wait,
 }

@@ -118,7 +118,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(future)
 }
 
-/// Creates a store in which every second commit fails in one of three ways.
+/// Creates a store where every second commit fails in one of three ways.
 pub(crate) fn failing() -> Arc<dyn Store> {
     let faults = [Fault::Conflict, Fault::UnknownApplied, Fault::UnknownLost];
     let plan = (1..2_000)

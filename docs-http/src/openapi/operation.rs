@@ -60,7 +60,7 @@ pub(super) enum Conditions {
     Refused,
 }
 
-/// The task in which an operation runs.
+/// The task that runs an operation.
 #[derive(Clone, Copy)]
 enum Task {
     /// The connection's task: the operation is cancelled if the client disconnects.

@@ -32,7 +32,7 @@ pub struct BodyBudget(Arc<Shares>);
 impl BodyBudget {
     /// Default size of the budget in bytes.
     pub const DEFAULT_BYTES: usize = 48 << 20;
-    /// Time in which a body has to grow by 24 KiB. A slower body may be aborted while other requests wait for memory.
+    /// Time for a body to grow by 24 KiB. A slower body may be aborted while other requests wait for memory.
     pub const STALLED: Duration = Duration::from_secs(3);
 
     /// Creates a budget of `bytes`.

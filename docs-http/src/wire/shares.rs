@@ -60,7 +60,7 @@ struct Table {
 struct Held {
     holder: Holder,
     units: usize,
-    /// The last time at which the body had grown by [`MIN_GROWTH`], and its size in units at that time.
+    /// The last time when the body had grown by [`MIN_GROWTH`], and its size in units at that time.
     grown: Instant,
     grown_to: usize,
     state: State,

@@ -38,7 +38,7 @@ fn operations(document: &Value) -> impl Iterator<Item = (&String, &String, &Valu
     })
 }
 
-/// JSON in which no object has duplicate keys.
+/// JSON where no object has duplicate keys.
 struct Once;
 
 impl<'de> Deserialize<'de> for Once {

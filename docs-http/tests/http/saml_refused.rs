@@ -33,7 +33,7 @@ const FORM: &str = "application/x-www-form-urlencoded";
 /// Time between attempts, short enough that the valid response does not expire.
 const LATER: Duration = Duration::from_secs(3);
 
-/// An organization with a provider to which two of its members are linked, and a browser with a pending login.
+/// An organization with a provider linked to two of its members, and a browser with a pending login.
 struct World {
     s: Server,
     client: TestClient<HttpApp>,

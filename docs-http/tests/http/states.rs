@@ -1,4 +1,4 @@
-//! Updates by state: absent, cleared and set fields, and states in which a request is rejected.
+//! Updates by state: absent, cleared and set fields, and states where a request is rejected.
 
 use std::time::Duration;
 

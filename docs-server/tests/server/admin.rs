@@ -230,7 +230,7 @@ async fn admin_commands_verify_rebuild_and_collect_garbage() {
     assert!(removed.contains("objects removed\t0\nincomplete uploads removed\t0"), "{removed}");
 }
 
-/// Age after which deleted content is collected.
+/// Minimum age of collected content that was deleted.
 const LONG: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Size in bytes of an object that is too large to be stored inline.
 const LARGE: usize = docs_sqlstore::INLINE_BYTES + 1;

@@ -91,7 +91,7 @@ impl Running {
         self.connect_from(1).await
     }
 
-    /// Stores a file, and returns the path at which it can be read without authentication.
+    /// Stores a file, and returns the path where it can be read without authentication.
     async fn file(&self, bytes: &[u8]) -> String {
         let api = Client::new(&format!("http://{}", self.address), TOKEN);
         let org = id(&api.get("/orgs").await["items"][0]);

@@ -69,7 +69,7 @@ fn both(one: &str) -> Value {
     json!({ "light": one, "dark": one })
 }
 
-/// Returns a customization in which every setting has an effect.
+/// Returns a customization where every setting has an effect.
 fn rich() -> Value {
     let mut look = serde_json::to_value(Customization::default()).expect("JSON");
     look["header"] = json!({ "preset": "default",

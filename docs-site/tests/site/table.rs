@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::world::World;
 
-/// Sequences that close each context in which text occurs, and the empty sequence.
+/// Sequences that close each context where text occurs, and the empty sequence.
 const ENDS: [&str; 10] =
     ["", "\">", "'>", "</title>", "</script>", "</style>", "</textarea>", "-->", "]]>", "</code></pre>"];
 /// Markup that would execute.

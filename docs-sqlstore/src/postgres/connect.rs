@@ -12,9 +12,9 @@ use tokio_postgres::{
 
 use crate::options::{OpenError, Options};
 
-/// Default of `tcp_user_timeout`: time after which unacknowledged data counts as lost.
+/// Default of `tcp_user_timeout`: unacknowledged data older than this counts as lost.
 const TCP_TIMEOUT: Duration = Duration::from_secs(15);
-/// Default of `keepalives_idle`: idle time after which a connection is probed.
+/// Default of `keepalives_idle`: idle time before a connection is probed.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
 /// Default of `application_name`, shown in `pg_stat_activity`.
 const APPLICATION_NAME: &str = "docs-sqlstore";

@@ -24,7 +24,7 @@ use super::{
     txn_purpose::TxnPurpose,
 };
 
-/// Maximum response time, after which the server counts as unreachable.
+/// Maximum response time. A slower server counts as unreachable.
 pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Arguments of a statement.

@@ -189,7 +189,7 @@ impl BatchPlan {
         }
         if !deletes.is_empty() {
             if table == Table::Counters {
-                // A reader of a counter depends on its rows and on the range in which new rows are inserted. Folding
+                // A reader of a counter depends on its rows and on the range where new rows are inserted. Folding
                 // may have replaced the rows without a conflict, but a new row always conflicts with readers.
                 let sql = "INSERT INTO ctr (k, n) SELECT k, 0 FROM unnest($1::text[]) AS u (k)";
                 self.requests.push(Request::new(sql, vec![Box::new(deletes.clone())]));

@@ -17,7 +17,7 @@ const MIGRATIONS: &[&str] =
 
 /// Number of cached prepared statements per connection: about six for each table of the platform.
 const STATEMENT_CACHE_SIZE: usize = 128;
-/// Size to which the log is truncated once its content is in the main file.
+/// Size of the truncated log once its content is in the main file.
 const LOG_BYTES: i64 = 64 << 20;
 
 /// Path and settings of a database file.

@@ -130,7 +130,7 @@ impl Pool {
         }
     }
 
-    /// Returns the earliest time at which a transaction can expire, whether open or beginning now.
+    /// Returns the earliest time when a transaction can expire, whether open or beginning now.
     fn next_end(&self) -> DateTime<Utc> {
         let first = self.open.lock().leases.keys().next().map(|ticket| ticket.end);
         let end = first.unwrap_or_else(|| self.new_txn_end());

@@ -1,6 +1,6 @@
 //! The conformance suite on a PostgreSQL server, and tests of PostgreSQL features.
 //!
-//! `DOCS_TEST_POSTGRES` is the URL of a server and a database in which the tests may create schemas and terminate
+//! `DOCS_TEST_POSTGRES` is the URL of a server and a database where the tests may create schemas and terminate
 //! sessions. Without it, the tests are skipped with a message.
 
 use std::{

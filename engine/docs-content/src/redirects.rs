@@ -65,7 +65,7 @@ pub(crate) struct GitRedirect {
 /// The value of the redirect of a moved page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 struct RedirectTrace {
-    /// The time at which the page left the location. The redirect of the page that left last takes precedence.
+    /// The time when the page left the location. The redirect of the page that left last takes precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<DateTime<Utc>>,
 }

@@ -1,4 +1,4 @@
-//! The syntax tree of an expression: a list of nodes in which operands precede the nodes that use them.
+//! The syntax tree of an expression: a list of nodes where operands precede the nodes that use them.
 
 use std::sync::Arc;
 

@@ -143,7 +143,7 @@ pub(super) fn truncate_number(number: f64) -> f64 {
     if number.is_nan() { 0.0 } else { number.trunc() }
 }
 
-/// Computes a power, including the cases in which JavaScript differs from IEEE 754.
+/// Computes a power, including the cases where JavaScript differs from IEEE 754.
 pub(super) fn power(base: f64, exponent: f64) -> f64 {
     if exponent.is_nan() || (base.abs() == 1.0 && exponent.is_infinite()) {
         return f64::NAN;
@@ -211,7 +211,7 @@ fn decimal(text: &str) -> Result<(TokenKind, usize), &'static str> {
     Ok((TokenKind::Number(number), at))
 }
 
-/// Returns the length of a run of digits, in which `_` may separate digits.
+/// Returns the length of a run of digits, where `_` may separate digits.
 fn digits(bytes: &[u8], radix: u32) -> Result<usize, &'static str> {
     let is_digit = |at: usize| bytes.get(at).is_some_and(|b| char::from(*b).is_digit(radix));
     let mut at = 0;

@@ -41,9 +41,9 @@ pub struct SamlIdentity {
 pub struct SamlRequest {
     /// The request id, which the response refers to. It must be an unguessable XML name.
     pub id: String,
-    /// The time at which the request was issued.
+    /// The time when the request was issued.
     pub at: Timestamp,
-    /// The http or https URL at which the provider receives requests.
+    /// The http or https URL where the provider receives requests.
     pub destination: String,
     /// The entity id of this service.
     pub issuer: String,

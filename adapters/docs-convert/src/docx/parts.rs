@@ -203,7 +203,7 @@ pub(super) fn part(archive: &mut Archive<'_>, path: &str) -> Result<Option<Xml>,
 mod tests {
     use super::*;
 
-    /// Returns the role of the first style in a chain in which only the last style is a heading.
+    /// Returns the role of the first style in a chain where only the last style is a heading.
     fn role_of_chain(length: usize) -> Role {
         let mut parts = DocumentParts::default();
         for at in 1..=length {

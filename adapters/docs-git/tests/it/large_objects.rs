@@ -19,7 +19,7 @@ fn answer(body: &str) -> String {
     format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
 }
 
-/// Starts a server whose batch API returns a response, in which `HOST` is its address.
+/// Starts a server whose batch API returns a response, where `HOST` is its address.
 fn host(fixture: &Fixture, batch: &'static str, content: &'static str) -> (Server, Log) {
     let address = std::sync::Arc::new(std::sync::OnceLock::<String>::new());
     let known = address.clone();

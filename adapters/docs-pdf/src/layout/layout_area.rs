@@ -1,4 +1,4 @@
-//! The area in which content is laid out.
+//! The area where content is laid out.
 
 use crate::{
     appearance::{CONTENT_WIDTH, FONT_SIZE, INK, RgbColor, SIDE_MARGIN},
@@ -23,7 +23,7 @@ impl TextAlignment {
     }
 }
 
-/// The area in which content is laid out, with its text style.
+/// The area where content is laid out, with its text style.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LayoutArea {
     pub(crate) x: f32,

@@ -25,7 +25,7 @@ pub(crate) const HERE: &str = "{signature}";
 pub(crate) const EXCLUSIVE: &str = "http://www.w3.org/2001/10/xml-exc-c14n#";
 pub(crate) const ENVELOPED: &str = "http://www.w3.org/2000/09/xmldsig#enveloped-signature";
 
-/// Returns a time at which everything is valid.
+/// Returns a time when everything is valid.
 pub(crate) fn now() -> DateTime<Utc> {
     DateTime::from_timestamp(1_790_000_000, 0).expect("a time")
 }

@@ -448,7 +448,7 @@ pub(in crate::platform) struct PlaceAddress<'a> {
 }
 
 impl<'a> PlaceAddress<'a> {
-    /// Returns the short path, in which defaults have no segment.
+    /// Returns the short path, where defaults have no segment.
     pub(in crate::platform) fn short(&self) -> Vec<&'a str> {
         let section = self.section.filter(|section| self.default_section != Some(&section.id));
         let place = Some(self.place).filter(|place| self.default_place != Some(&place.id));

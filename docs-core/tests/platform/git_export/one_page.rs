@@ -223,7 +223,7 @@ async fn export_keeps_paths_equal_up_to_case_or_normalization() {
 /// Without a table of contents, the first export of a space adds one.
 const SUMMARY: &str = "* [Home](README.md)\n* [One](one.md)\n";
 
-/// A file in a common noncanonical format, in which a paragraph is edited as a tree instead of text.
+/// A file in a common noncanonical format, where a paragraph is edited as a tree instead of text.
 const TREE: &str = "---\nicon:   rocket\n---\n\n# One\n\n|a|  b |\n|:-|--:|\n|x|1|\n\n- one\n    \
                     - two\n\nZebra stripes.\n\n* a\n+ b\n\nSetext\n------\n";
 

@@ -53,7 +53,7 @@ struct Standing {
     user: Option<UserId>,
     /// The role of a member, and `true` if the member is linked.
     member: Option<(Option<Role>, bool)>,
-    /// Sessions: the token, and the hour at which it expires.
+    /// Sessions: the token, and the hour of its expiry.
     sessions: Vec<(String, u64)>,
     /// Sessions that were ended by removal.
     ended: Vec<String>,

@@ -1,4 +1,4 @@
-//! The hosts and paths at which sites may be mounted.
+//! The hosts and paths where sites may be mounted.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! The direction in which a value is sent.
+//! The direction of a value.
 
-/// The direction in which a value is sent. Schemas by direction can differ: a field with a default is optional in a
+/// The direction of a value. Schemas by direction can differ: a field with a default is optional in a
 /// request and always present in a response.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Direction {

@@ -12,7 +12,7 @@ fn formulas_and_code_use_memory_linear_in_their_size() {
     docs_hostile::run_among_others(PARSERS);
 }
 
-/// The memory allowance in bytes for any formula, in which the number of elements is limited.
+/// The memory allowance in bytes for any formula, where the number of elements is limited.
 const ELEMENTS: usize = 16 << 20;
 
 const PARSERS: &[Parser] = &[

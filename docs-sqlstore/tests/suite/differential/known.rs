@@ -50,7 +50,7 @@ pub(super) struct KnownSite {
     pub(super) keys: Vec<String>,
     /// Signing keys for visitor tokens.
     pub(super) signing: Vec<String>,
-    /// URLs at which the site or one of its items is published.
+    /// URLs of the published site and its items.
     pub(super) addresses: Vec<String>,
 }
 

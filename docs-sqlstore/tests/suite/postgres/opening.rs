@@ -215,7 +215,7 @@ async fn page_view_shows_the_active_revision() {
         "SELECT kind, p.title, slug, markdown FROM {schema}.v_page p JOIN {schema}.v_space s ON s.id = space ORDER BY rank"
     );
     let admin = postgres.admin().await;
-    // The views read the tables of the schema in which they were created.
+    // The views read the tables of the schema where they were created.
     let rows = admin.query(&sql, &[]).await.expect("the view can be read");
     let found: Vec<views::Shown> =
         rows.iter().map(|row| (row.get(0), row.get(1), row.get(2), row.get(3))).collect();

@@ -62,7 +62,7 @@ impl EditChanges {
 
 /// The number appended to a name that was in use. The next search starts at this number.
 pub(super) struct NumberedName {
-    /// The key of the base name within the scope in which names are unique.
+    /// The key of the base name within the scope where names are unique.
     pub(super) base: Key,
     pub(super) number: u64,
 }

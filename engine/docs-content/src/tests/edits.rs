@@ -348,7 +348,7 @@ fn missing_object_is_an_error() {
     assert!(matches!(now(content.view("another domain", root).page(&id(1))), Err(ContentError::NotFound(_))));
 }
 
-/// A simple reference implementation: a list of (id, parent) pairs in which siblings are in order.
+/// A simple reference implementation: a list of (id, parent) pairs where siblings are in order.
 #[derive(Default, Clone)]
 struct Naive {
     children: Vec<(PageId, Option<PageId>)>,

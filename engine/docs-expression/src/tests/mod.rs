@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::*;
 
-/// Returns the context in which the tables are evaluated.
+/// Returns the context where the tables are evaluated.
 fn context() -> Context {
     let variables = |json| serde_json::from_value::<BTreeMap<String, Json>>(json).unwrap();
     let claims =

@@ -28,7 +28,7 @@ enum WorkLimit {
     Bounded,
 }
 
-/// The position at which both texts are split, and the work limits of the two halves.
+/// The position where both texts are split, and the work limits of the two halves.
 struct SplitPoint {
     old: usize,
     new: usize,

@@ -319,7 +319,7 @@ impl Finder<'_> {
         self.open.push(UnclosedLink { range, kind, link_type, destination, name, label_end });
     }
 
-    /// Marks a range in which no tag begins.
+    /// Marks a range where no tag begins.
     fn exclude_range(&mut self, range: Range<usize>) {
         let text = self.text;
         let begins = |range: Range<usize>| {

@@ -117,7 +117,7 @@ pub struct JobRecord {
     /// The number of starts. It is also the fencing token: only the latest start can finish the job.
     #[serde(default)]
     pub attempt: u32,
-    /// The time at which the job was enqueued.
+    /// The time when the job was enqueued.
     pub created_at: Timestamp,
     /// The time of the first start.
     #[serde(default)]
@@ -128,7 +128,7 @@ pub struct JobRecord {
     /// Progress within the stage.
     #[serde(default)]
     pub progress: Option<JobProgress>,
-    /// The time at which the job finished.
+    /// The time when the job finished.
     #[serde(default)]
     pub ended_at: Option<Timestamp>,
     #[serde(default)]

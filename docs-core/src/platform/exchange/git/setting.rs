@@ -341,7 +341,7 @@ impl Operation for ChangeGitSync {
         if let Some(before) = before.filter(|before| before.source() == git_sync.source()) {
             git_sync.last_import.clone_from(&before.last_import);
             git_sync.last_export.clone_from(&before.last_export);
-            // An unresolved conflict only applies to the direction in which it was found.
+            // An unresolved conflict only applies to the direction where it was found.
             if before.setting.direction == setting.direction {
                 git_sync.conflict.clone_from(&before.conflict);
             }

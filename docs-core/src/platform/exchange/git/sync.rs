@@ -76,7 +76,7 @@ pub(in crate::platform) struct SettingContext {
     pub(super) generation: String,
     /// The handling of fields that files cannot represent.
     pub(super) unsaid: UnexportableFields,
-    /// The time at which the exported revision became live. It is the commit time, so that a pushed commit can be
+    /// The time when the exported revision became live. It is the commit time, so that a pushed commit can be
     /// recognized.
     pub(super) committed_at: Option<Timestamp>,
 }

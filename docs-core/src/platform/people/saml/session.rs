@@ -36,7 +36,7 @@ const MAX_NAME: usize = 128;
 #[non_exhaustive]
 #[derive(Clone)]
 pub struct SamlSession {
-    /// The organization in which the session is valid.
+    /// The organization where the session is valid.
     pub organization: OrgId,
     /// The user who signed in.
     pub user: User,

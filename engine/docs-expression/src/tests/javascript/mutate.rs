@@ -11,7 +11,7 @@ const TOKENS: [&str; 66] = [
     "function", "return", "null", "x", "let", "0", "1.5", "1_0", "0x", "5n", "1e", "#", "é",
 ];
 
-/// Generates an expression in which tokens are omitted, duplicated, exchanged or inserted.
+/// Generates an expression where tokens are omitted, duplicated, exchanged or inserted.
 pub(super) fn broken(random: &mut Random) -> String {
     let whole = loop {
         let made = Generator::expression(random).ours;

@@ -53,7 +53,7 @@ impl Labels {
         Self { definitions: Arc::new(definitions), known: Arc::new(known), ..Self::default() }
     }
 
-    /// Returns a copy in which the labels in `taken` are already consumed.
+    /// Returns a copy where the labels in `taken` are already consumed.
     pub(in super::super) fn with_notes(&self, taken: &LabelLog) -> Self {
         Self { notes: taken.clone(), ..self.clone() }
     }

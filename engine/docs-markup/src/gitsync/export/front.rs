@@ -115,7 +115,7 @@ pub(super) fn fresh(keys: &Keys, eol: &str) -> String {
     known.chain(others).map(|(key, value)| emit::entry(key, value, eol)).collect()
 }
 
-/// Returns YAML in which the keys that differ between `before` and `after` are set or removed. Every other line is
+/// Returns YAML where the keys that differ between `before` and `after` are set or removed. Every other line is
 /// unchanged.
 pub(super) fn edit_yaml(yaml: &str, before: &Keys, after: &Keys, eol: &str) -> String {
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();

@@ -356,7 +356,7 @@ impl SummaryWriter<'_> {
         path.unwrap_or_else(|| destination(target))
     }
 
-    /// Returns a list item, in which unchanged parts of the existing item are preserved.
+    /// Returns a list item, where unchanged parts of the existing item are preserved.
     fn bullet(&self, new: &Bullet<'_>, old: Option<&OldItem<'_>>, style: Style) -> String {
         let Style { eol, mark } = style;
         let fresh = |link_title: Option<&String>| {

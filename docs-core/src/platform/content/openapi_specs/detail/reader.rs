@@ -14,7 +14,7 @@ use super::{
 /// Maximum number of characters of a value that is shown within a line.
 pub(super) const MAX_LINE: usize = 200;
 
-/// The direction in which a body is sent.
+/// The direction of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Direction {
     Request,

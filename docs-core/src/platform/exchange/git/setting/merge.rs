@@ -219,7 +219,7 @@ async fn store_merge(
     Ok(CommitOutcome::Done)
 }
 
-/// Records a change request with the content of a commit, in which users resolve the conflicts.
+/// Records a change request with the content of a commit, where users resolve the conflicts.
 struct StoreConflict {
     payload: ImportPayload,
     head: RevisionId,
