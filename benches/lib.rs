@@ -90,7 +90,7 @@ pub async fn space_of(pages: usize) -> Outcome<(Content, Hash, Vec<docs_core::mo
     Ok((content, built.root, names))
 }
 
-/// Returns the text of a page: forty lines, one of which contains `edit`.
+/// Returns the text of a page: forty lines, including one with `edit`.
 #[must_use]
 pub fn text(n: usize, edit: &str) -> String {
     let mut text = format!("Page {n} {edit}.\n\n");

@@ -40,7 +40,7 @@ use crate::{OpenError, Options, objects::TableObjects};
 
 /// Interval between a waiting feed reader's checks for commits of other processes.
 const FEED_POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// Interval between attempts to open the file while another process is opening or closing it.
+/// Interval between attempts to open the file while another process is opening or closing it, which no event signals.
 const OPEN_RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A [`Store`] in one SQLite file. Clones refer to the same store.

@@ -183,7 +183,7 @@ fn outline(sheets: &[Sheet]) -> Outline {
     outline
 }
 
-/// Images of the file, each of which is written only once.
+/// Images of the file. Each is written only once.
 struct Pictures {
     shapes: Vec<PictureContent>,
     drawn: HashMap<u32, Graphic>,

@@ -14,7 +14,7 @@ const CURRENT_EXECUTABLE: &str = "/proc/self/exe";
 /// Environment variables that a program may need in order to load. All others are removed, because they may contain the
 /// server's secrets.
 const KEPT_VARIABLES: [&str; 4] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "SystemDrive"];
-/// Limits the number of glibc allocator arenas, of which there may otherwise be one per thread.
+/// Limits the number of glibc allocator arenas. The default permits several per CPU core.
 const FEW_ARENAS: (&str, &str) = ("MALLOC_ARENA_MAX", "2");
 
 /// A program that runs [`Worker::run`](crate::Worker::run) when started with these arguments.

@@ -86,7 +86,7 @@ async fn membership(
 /// Returns the role that the platform asserts for a user on sites.
 ///
 /// `None` for guests and former members, and if the organization does not accept the user's sign-in method. `sign_in`
-/// is `None` for users whom the embedding application authenticated.
+/// is `None` for users that the embedding application authenticated.
 pub(super) async fn asserted_role(
     tx: &Tx,
     id: &OrgId,

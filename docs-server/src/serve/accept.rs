@@ -19,7 +19,7 @@ use super::{
     table::{ConnectionTable, ServerPhase},
 };
 
-/// Initial and maximum delay after a failed accept.
+/// Initial and maximum delay after a failed accept. The operating system does not signal when descriptors are free.
 const MIN_ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 const MAX_ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 /// Size of a connection's send buffer in the operating system, in bytes. A blocked socket becomes writable only after

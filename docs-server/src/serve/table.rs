@@ -14,7 +14,8 @@ use super::{
     peer::Peer,
 };
 
-/// Interval at which a full server looks for a connection that can be closed.
+/// Interval at which a full server looks for a connection that can be closed. No event signals that a
+/// connection has become idle.
 const ADMIT_RETRY_INTERVAL: Duration = Duration::from_millis(20);
 /// Maximum number of closed connections that have not ended yet. Beyond it, no more are closed in favour of new ones.
 const MAX_ENDING: usize = 64;

@@ -13,7 +13,8 @@ use crate::{OpenError, Options, SharingMode};
 /// SQL expression for the lock id. Advisory locks are per database, so the id includes the schema name.
 const LOCK_ID: &str = "hashtextextended('docs-sqlstore in use: ' || coalesce(current_schema(), ''), 0)";
 
-/// Interval between attempts to acquire the lock.
+/// Interval between attempts to acquire the lock. PostgreSQL releases it once it detects that its
+/// holder has ended.
 const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A connection that holds the lock. PostgreSQL releases the lock when the connection ends, even after a crash. A lost

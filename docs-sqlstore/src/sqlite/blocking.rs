@@ -14,8 +14,8 @@ pub(super) async fn run_blocking<T: Send + 'static>(
 
 /// Runs a future as a task, which is cancelled when this future is dropped.
 ///
-/// When a position in a queue becomes available, it has to be taken. Without a task, a caller that holds the future
-/// without polling it would block everything queued after it.
+/// A queue position that becomes available has to be taken. Without a task, a caller that holds the future without
+/// polling it would block everything queued after it.
 pub(super) async fn run_detached<T: Send + 'static>(
     future: impl Future<Output = StoreResult<T>> + Send + 'static,
 ) -> StoreResult<T> {

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::{OpenError, Options, SharingMode};
 
-/// Interval between attempts to acquire the lock.
+/// Interval between attempts to acquire the lock. File locks have no acquisition with a deadline.
 const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A lock on the lock file. The operating system releases it when the process ends, even after a crash. The last

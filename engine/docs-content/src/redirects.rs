@@ -1,6 +1,6 @@
 //! Redirects from the previous paths of pages, and redirects configured in a repository.
 //!
-//! When a page leaves a location (a parent and a slug), an entry with its id is recorded there. An old path is resolved
+//! A page that leaves a location (a parent and a slug) leaves an entry with its id there. An old path is resolved
 //! top-down like a current path. At a location without a page, the recorded entries are followed. A single entry
 //! therefore covers a moved page and its descendants, and a path keeps resolving however often its pages move. Deleting
 //! a page records an entry only if some of its descendants had moved away before.

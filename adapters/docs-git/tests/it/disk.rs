@@ -349,7 +349,7 @@ async fn check_refuses_invalid_urls_and_refs_without_connecting() {
 #[tokio::test]
 async fn total_size_of_files_is_limited() {
     let fixture = Fixture::filled();
-    // Distinct files, each of which compresses to a few bytes.
+    // Distinct files that compress to a few bytes each.
     let zeros: Vec<(String, Vec<u8>)> =
         (0..5_usize).map(|number| (format!("{number}.bin"), vec![0; 200_000 + number])).collect();
     let files: Vec<(&[u8], u32, &[u8])> =

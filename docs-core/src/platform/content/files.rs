@@ -106,7 +106,7 @@ impl Platform {
     /// another type.
     ///
     /// # Errors
-    /// `NotFound`, also if the caller to whom the URL was issued may no longer read the file.
+    /// `NotFound`, also if the recipient of the URL may no longer read the file.
     #[boxed('a)]
     pub async fn find_file<'a>(&'a self, space: &'a SpaceId, sealed: &'a str) -> Result<StoredFile> {
         let missing = || Error::not_found("file");

@@ -75,7 +75,7 @@ pub(in crate::platform) struct ReadableRevision {
     reader: ContentReader,
     /// The location on the site where a visitor reads the revision.
     placement: Option<Placement>,
-    /// The reader to whom file URLs are issued.
+    /// The recipient of file URLs.
     pub(in crate::platform) bearer: Bearer,
 }
 

@@ -17,7 +17,7 @@ use crate::wire::schema::{self, Direction};
 
 /// The fields that a request type declares, at every level.
 ///
-/// Where the schema permits alternatives, a field is declared if any of them declares it.
+/// If the schema permits alternatives, a field is declared if any of them declares it.
 pub(super) struct KnownFields {
     places: Vec<SchemaNode>,
     root: SchemaNodeId,

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Internal addresses in the spellings that attackers use. `PORT` stands for the port of a server on the loopback
+/// Internal addresses in notations that attackers use. `PORT` is replaced by the port of a server on the loopback
 /// interface.
 const ADDRESSES: [(&str, &str); 62] = [
     ("plain", "http://127.0.0.1:PORT/"),

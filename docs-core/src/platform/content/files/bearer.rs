@@ -1,4 +1,4 @@
-//! The caller to whom a file URL was issued, checked at each use.
+//! The recipient of a file URL, checked at each use.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,11 +19,11 @@ pub enum FileReach {
     /// Any visitor, while a public site shows the file. Shared caches may store it but must revalidate at each use,
     /// because the site may stop showing it.
     Public,
-    /// The caller to whom the URL was issued, while they may read the content.
+    /// The recipient of the URL, while they may read the content.
     Bearer,
 }
 
-/// The caller to whom a URL was issued. Part of the sealed payload.
+/// The recipient of a URL. Part of the sealed payload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::platform) enum Bearer {
@@ -52,7 +52,7 @@ impl Bearer {
         }
     }
 
-    /// Returns the user to whom a URL was issued, or `None` for other callers.
+    /// Returns the user that received a URL, or `None` for other callers.
     pub(in crate::platform) const fn user(&self) -> Option<&UserId> {
         match self {
             Self::User(user) | Self::Token(user) | Self::Session(user, _) => Some(user),
@@ -62,7 +62,7 @@ impl Bearer {
 }
 
 impl Platform {
-    /// Returns `true` if the member to whom a URL was issued may still read a space, and `false` for visitors.
+    /// Returns `true` if the member that received a URL may still read a space, and `false` for visitors.
     pub(in crate::platform) async fn reaches(
         &self,
         tx: &Tx,

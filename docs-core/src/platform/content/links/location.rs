@@ -26,7 +26,7 @@ pub(super) struct LocationContext {
     pub(super) context: Option<VersionContext>,
     pub(super) record: Arc<SpaceRecord>,
     pub(super) view: View,
-    /// The caller to whom file URLs are issued.
+    /// The recipient of file URLs.
     pub(super) bearer: Bearer,
 }
 

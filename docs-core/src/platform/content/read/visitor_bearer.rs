@@ -26,7 +26,7 @@ impl Default for VisibleFileCache {
 }
 
 impl Platform {
-    /// Returns the live content of a space as seen by the visitor to whom a file URL was issued, and who else may use
+    /// Returns the live content of a space as seen by the visitor that received a file URL, and who else may use
     /// the URL. Returns `None` if the URL has expired or the site no longer shows the space to the visitor.
     pub(in crate::platform) async fn bearer_content(
         &self,
