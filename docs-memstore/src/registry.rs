@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, TimeDelta, Utc};
 use docs_store::MAX_TXN;
 
-/// [`MAX_TXN`] as a [`TimeDelta`].
 pub(crate) const MAX_TXN_DELTA: TimeDelta = TimeDelta::seconds(MAX_TXN.as_secs().cast_signed());
 
 #[derive(Default, Debug)]

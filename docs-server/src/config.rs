@@ -160,7 +160,6 @@ impl FromStr for WorkerProgram {
 pub enum GitCachePlace {
     /// No cache: each fetch downloads the whole repository.
     Nowhere,
-    /// A folder.
     Folder(PathBuf),
 }
 

@@ -48,7 +48,6 @@ impl FromStr for StoreUrl {
     }
 }
 
-/// A store and its objects.
 pub(crate) type StoreParts = (Arc<dyn Store>, Arc<dyn Objects>);
 
 impl StoreUrl {

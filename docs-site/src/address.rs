@@ -287,7 +287,6 @@ pub(crate) struct Picture {
     pub(crate) height: Option<f64>,
 }
 
-/// Finds a space of a site by its id.
 pub(crate) fn find_place<'p, 's>(places: &'p [SitePlace<'s>], id: &SiteSpaceId) -> Option<&'p SitePlace<'s>> {
     places.iter().find(|place| place.space.id == *id)
 }

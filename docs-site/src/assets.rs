@@ -46,7 +46,6 @@ impl Asset {
         &ASSETS[1]
     }
 
-    /// Finds an asset by its name.
     pub(crate) fn find(name: &str) -> Option<&'static Self> {
         ASSETS.iter().find(|asset| asset.name == name)
     }

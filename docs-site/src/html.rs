@@ -76,7 +76,6 @@ impl Html {
         blake3::hash(&said)
     }
 
-    /// Writes named markup.
     pub(crate) fn write_named(&mut self, named: &NamedMarkup) -> &mut Self {
         self.write_under_name(&named.name, |html| html.markup(&named.markup))
     }

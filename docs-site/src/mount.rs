@@ -408,7 +408,6 @@ impl SiteServer {
         }
     }
 
-    /// Handles a path of a site.
     async fn handle_path(&self, asked: &SiteRequest<'_>, visit: Visit) -> Result<Response> {
         let below_site = asked.segments_below(&visit.found.site_base_path).unwrap_or_default();
         match RootRoute::find(&below_site.join("/")) {

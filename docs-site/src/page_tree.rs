@@ -34,7 +34,6 @@ pub(crate) enum EntryKind {
     Computed,
 }
 
-/// An entry of the page tree.
 #[derive(Clone, Debug)]
 pub(crate) struct PageTreeEntry {
     pub(crate) id: PageId,

@@ -23,7 +23,6 @@ pub(crate) struct Specs {
     pub(crate) descriptions: Descriptions,
 }
 
-/// The references of a document.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DocumentReferences {
     pub(crate) spaces: Vec<SpaceId>,

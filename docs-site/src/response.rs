@@ -149,7 +149,6 @@ impl SiteResponse {
     }
 }
 
-/// Sets the security headers.
 pub(crate) fn set_security_headers(headers: &mut HeaderMap, policy: &HeaderValue) {
     headers.insert(header::CONTENT_SECURITY_POLICY, policy.clone());
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

@@ -50,7 +50,6 @@ impl SiteRoute {
     }
 }
 
-/// A route at the root of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RootRoute {
     Robots,

@@ -38,7 +38,6 @@ impl Weighter<SiteId, Versioned<Arc<KnownSite>>> for EntryWeigher {
 #[derive(Debug)]
 pub(crate) struct SiteCaches {
     pub(crate) frames: PageTreeCache,
-    /// Summaries of page trees.
     pub(crate) summaries: Cache<PageTreeKey, Arc<PageTreeSummary>, EntryWeigher>,
     /// Sites as seen by anonymous visitors.
     sites: Cache<SiteId, Versioned<Arc<KnownSite>>, EntryWeigher>,

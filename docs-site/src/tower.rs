@@ -23,7 +23,6 @@ use tower_service::Service;
 
 use crate::Sites;
 
-/// The body of a response.
 pub type ResponseBody = BoxBody<Bytes, io::Error>;
 
 /// Published sites as a [`tower_service::Service`]. Requests that do not belong to a site get status 404.

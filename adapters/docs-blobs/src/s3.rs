@@ -12,7 +12,6 @@ use reqwest::Client;
 use rustls::ClientConfig;
 use url::Url;
 
-/// Read timeout.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// Only brief failures are retried. Longer outages are reported to the caller, who can retry later.
 const RETRIES: usize = 2;

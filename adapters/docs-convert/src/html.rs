@@ -117,7 +117,6 @@ struct DomBuilder {
     beyond: usize,
 }
 
-/// An open element.
 #[derive(Clone, Copy)]
 struct OpenElement {
     id: Id,

@@ -186,7 +186,6 @@ impl Drop for Lease {
     }
 }
 
-/// The lock of a folder.
 #[derive(Debug)]
 pub(crate) struct FolderLock(File);
 

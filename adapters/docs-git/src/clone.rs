@@ -77,7 +77,6 @@ pub(crate) enum CloneFolder {
     Cached(CachedRepository),
 }
 
-/// A fetched commit.
 pub(crate) struct FetchedCommit {
     pub(crate) repository: Repository,
     pub(crate) commit: Oid,

@@ -78,7 +78,6 @@ impl Scan {
     }
 }
 
-/// The position in a pack.
 enum PackPosition {
     /// In the 12-byte header.
     Start(Vec<u8>),

@@ -33,14 +33,12 @@ pub(crate) struct Scratch {
     open: Mutex<HashMap<blake3::Hash, Weak<TemporaryClone>>>,
 }
 
-/// The folder of this process.
 #[derive(Debug)]
 struct ProcessFolder {
     folder: TempDir,
     _lock: File,
 }
 
-/// A clone with its folder.
 #[derive(Debug)]
 pub(crate) struct TemporaryClone {
     folder: TempDir,

@@ -6,7 +6,6 @@ use docs_ports::{SpecFile, SpecFormat};
 
 use crate::node::JsonNode;
 
-/// A parsed file.
 pub(crate) struct ParsedFile<'a> {
     pub(crate) file: &'a SpecFile,
     pub(crate) format: SpecFormat,

@@ -31,7 +31,6 @@ pub(crate) const SHEET_WIDTH: f32 = 595.28;
 pub(crate) const SHEET_HEIGHT: f32 = 841.89;
 /// Left and right margin.
 pub(crate) const SIDE_MARGIN: f32 = 62.36;
-/// Top margin.
 pub(crate) const TOP_MARGIN: f32 = 62.36;
 /// Bottom margin, which contains the footer.
 pub(crate) const BOTTOM_MARGIN: f32 = 68.03;

@@ -26,7 +26,6 @@ impl TagId {
     }
 }
 
-/// Role of a tag.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Book,

@@ -18,7 +18,6 @@ use crate::{
 /// Stack size of a typesetting thread, because nested blocks are laid out recursively.
 pub(crate) const STACK: usize = 64 << 20;
 
-/// Typesets a book.
 pub(crate) fn typeset(book: &Book, fonts: &Fonts, limits: &Limits) -> Result<Vec<u8>, PdfError> {
     let pages = book.pages.len();
     if pages > limits.pages {

@@ -113,7 +113,6 @@ fn place_tag(tags: &mut Tags, tag: TagId, id: Identifier) {
     }
 }
 
-/// Positions of labels.
 struct LabelPositions(HashMap<std::rc::Rc<str>, (usize, f32)>);
 
 impl LabelPositions {

@@ -204,7 +204,6 @@ impl<'s> Words<'s> {
         })
     }
 
-    /// Adds the inflections of a word.
     fn add_inflections(&self, word: &Word, matching: &mut Vec<WordMatch>) -> IndexResult<()> {
         let Some(beginning) = word.inflection_beginning() else { return Ok(()) };
         let end = format!("{beginning}{PREFIX_UPPER_BOUND}");

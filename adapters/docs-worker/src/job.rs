@@ -180,7 +180,6 @@ impl DocumentOutline {
     }
 }
 
-/// The answer to a job.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum JobAnswer {
     /// A PDF file. Its bytes follow.

@@ -2,7 +2,6 @@
 
 use std::{num::NonZeroUsize, time::Duration};
 
-/// The kind of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum JobKind {
     /// Render a PDF file.

@@ -45,7 +45,6 @@ pub enum OrgAction {
     Administrate,
 }
 
-/// An action on a space.
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SpaceAction {
@@ -70,7 +69,6 @@ pub enum CommentAction {
     Resolve,
 }
 
-/// An action on a site.
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SiteAction {
@@ -403,7 +401,6 @@ impl SpaceAccess {
     }
 }
 
-/// An action on a collection.
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CollectionAction {

@@ -9,7 +9,6 @@ use crate::{
     store::records::{TeamMemberRecord, TeamRecord},
 };
 
-/// An action on a team.
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TeamAction {

@@ -6,7 +6,6 @@ use crate::{Error, Result, model::TranslationPermissions};
 /// An actor's access to the two spaces of a translation. A deleted space is treated as missing.
 #[derive(Clone, Debug, Default)]
 pub struct TranslatedSpaces {
-    /// The access to the source space.
     pub source: Option<SpaceAccess>,
     /// `true` if the source space exists, regardless of its visibility to the actor.
     pub source_is_there: bool,

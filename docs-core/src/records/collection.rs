@@ -36,7 +36,6 @@ impl Entity for CollectionRecord {
 }
 
 impl CollectionRecord {
-    /// The key of a collection.
     #[must_use]
     pub fn key_for(id: &CollectionId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()

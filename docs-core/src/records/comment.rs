@@ -125,7 +125,6 @@ impl Entity for CommentRecord {
 }
 
 impl CommentRecord {
-    /// The key of a comment.
     #[must_use]
     pub fn key_for(id: &CommentId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
@@ -180,7 +179,6 @@ impl Indexed for CommentRecord {
     }
 }
 
-/// A reply to a comment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReplyRecord {
     pub id: CommentReplyId,
@@ -195,7 +193,6 @@ impl Entity for ReplyRecord {
 }
 
 impl ReplyRecord {
-    /// The key of a reply.
     #[must_use]
     pub fn key_for(comment: &CommentId, id: &CommentReplyId) -> Key {
         KeyBuf::new(Self::KIND).part(comment.as_str()).part(id.as_str()).key()

@@ -19,7 +19,6 @@ use crate::{
 pub enum RevisionKind {
     /// Content edits, including imports.
     Edits,
-    /// A merge of this change request.
     Merge(ChangeRequestId),
     /// An update of a change request with the current content of its space.
     Update,
@@ -38,7 +37,6 @@ pub struct RevisionRecord {
     /// live: those of change requests, and standalone imports.
     #[serde(default)]
     pub number: Option<u64>,
-    /// The parent revisions.
     pub parents: Vec<RevisionId>,
     /// Root hash of the content.
     pub root: Hash,
@@ -78,7 +76,6 @@ impl RevisionRecord {
         }
     }
 
-    /// The key of a revision.
     #[must_use]
     pub fn key_for(space: &SpaceId, id: &RevisionId) -> Key {
         Self::by_space(space).part(id.as_str()).key()
@@ -126,7 +123,6 @@ pub struct ChangeRequestRecord {
     pub created_at: Timestamp,
     /// The time of the last change to the request or its content.
     pub updated_at: Timestamp,
-    /// The head revision.
     pub head: RevisionId,
     /// Root hash of the content of `head`.
     pub root: Hash,
@@ -179,7 +175,6 @@ impl ChangeRequestRecord {
         seen.at = at;
     }
 
-    /// The key of a change request.
     #[must_use]
     pub fn key_for(id: &ChangeRequestId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()

@@ -31,7 +31,6 @@ impl Entity for IdempotencyRecord {
 }
 
 impl IdempotencyRecord {
-    /// The key of a record.
     #[must_use]
     pub fn key_for(id: &str) -> Key {
         KeyBuf::new(Self::KIND).part(id).key()

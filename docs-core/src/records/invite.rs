@@ -8,7 +8,6 @@ use crate::{
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// The grant of an invite link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkInviteGrant {
@@ -36,7 +35,6 @@ impl Entity for LinkInviteRecord {
 }
 
 impl LinkInviteRecord {
-    /// The key of an invite link.
     #[must_use]
     pub fn key_for(id: &InviteId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()

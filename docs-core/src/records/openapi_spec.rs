@@ -19,7 +19,6 @@ pub struct StoredBytes {
     /// The object that lists the parts, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<Hash>,
-    /// Size in bytes.
     pub size: u64,
 }
 
@@ -41,7 +40,6 @@ pub struct OpenApiSpecRecord {
     pub source: StoredSpecSource,
     /// Number of times that processing was requested. Results of jobs from earlier rounds are discarded.
     pub round: u64,
-    /// The processing state.
     pub state: SpecProcessingState,
     #[serde(default)]
     pub visibility: SpecVisibility,
@@ -151,7 +149,6 @@ impl Entity for OpenApiSpecVersionRecord {
 }
 
 impl OpenApiSpecVersionRecord {
-    /// The key of a version.
     #[must_use]
     pub fn key_for(id: &OpenApiSpecVersionId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()

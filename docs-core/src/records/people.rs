@@ -15,7 +15,6 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UserRecord {
     pub id: UserId,
-    /// The display name.
     pub display_name: String,
     /// The e-mail address. Unique, ignoring case.
     pub email: String,
@@ -29,7 +28,6 @@ impl Entity for UserRecord {
 }
 
 impl UserRecord {
-    /// The key of a user.
     #[must_use]
     pub fn key_for(id: &UserId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
@@ -102,7 +100,6 @@ impl Entity for TokenRecord {
 }
 
 impl TokenRecord {
-    /// The key of a token.
     #[must_use]
     pub fn key_for(hash: &crate::store::Hash) -> Key {
         KeyBuf::new(Self::KIND).part(&hash.to_string()).key()

@@ -13,7 +13,6 @@ use crate::{
 pub struct ReviewRecord {
     pub id: ReviewId,
     pub request: ChangeRequestId,
-    /// The reviewed revision.
     pub revision: RevisionId,
     pub reviewer: UserId,
     /// The user who requested the review.
@@ -32,7 +31,6 @@ impl Entity for ReviewRecord {
 }
 
 impl ReviewRecord {
-    /// The key of a review.
     #[must_use]
     pub fn key_for(request: &ChangeRequestId, id: &ReviewId) -> Key {
         KeyBuf::new(Self::KIND).part(request.as_str()).part(id.as_str()).key()
@@ -69,7 +67,6 @@ impl Indexed for ReviewRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequestedReviewerRecord {
     pub request: ChangeRequestId,
-    /// The requested reviewer.
     pub user: UserId,
     /// The user who requested the review.
     pub requested_by: UserId,

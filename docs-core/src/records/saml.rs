@@ -42,7 +42,6 @@ impl Entity for SamlProviderRecord {
 }
 
 impl SamlProviderRecord {
-    /// The key of a provider.
     #[must_use]
     pub fn key_for(id: &SamlProviderId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()

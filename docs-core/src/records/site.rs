@@ -57,7 +57,6 @@ impl Entity for SiteRecord {
 }
 
 impl SiteRecord {
-    /// The key of a site.
     #[must_use]
     pub fn key_for(id: &SiteId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()

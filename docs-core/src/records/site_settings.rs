@@ -23,9 +23,7 @@ pub struct CustomizationRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CustomizationEntry {
-    /// The customization of the site.
     Site(Box<Customization>),
-    /// The overrides of a site space.
     SiteSpace(SiteSpaceId, Box<CustomizationOverride>),
 }
 
@@ -100,7 +98,6 @@ impl ShareLinkRecord {
         self.active && self.site == *site
     }
 
-    /// The key of a share link.
     #[must_use]
     pub fn key_for(id: &ShareLinkId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
@@ -200,7 +197,6 @@ impl Entity for RedirectRecord {
 }
 
 impl RedirectRecord {
-    /// The key of a redirect.
     #[must_use]
     pub fn key_for(id: &RedirectId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()

@@ -55,7 +55,6 @@ impl Entity for SectionRecord {
 }
 
 impl SectionRecord {
-    /// The key of a section.
     #[must_use]
     pub fn key_for(id: &SectionId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
@@ -112,7 +111,6 @@ impl Entity for SectionGroupRecord {
 }
 
 impl SectionGroupRecord {
-    /// The key of a group.
     #[must_use]
     pub fn key_for(id: &SectionGroupId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
@@ -139,7 +137,6 @@ impl Indexed for SectionGroupRecord {
     }
 }
 
-/// A space on a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SiteSpaceRecord {
     pub id: SiteSpaceId,
@@ -168,7 +165,6 @@ impl Entity for SiteSpaceRecord {
 }
 
 impl SiteSpaceRecord {
-    /// The key of a site space.
     #[must_use]
     pub fn key_for(id: &SiteSpaceId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()

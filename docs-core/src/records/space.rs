@@ -46,7 +46,6 @@ pub struct SpaceRecord {
     /// `true` once permanent removal has begun. The space can no longer be restored.
     #[serde(default)]
     pub purging: bool,
-    /// The head revision.
     pub head: RevisionId,
     /// Root hash of the content of `head`.
     pub root: Hash,
@@ -131,10 +130,8 @@ pub struct GitSyncState {
     pub by: UserId,
     /// The time of the last change to the settings.
     pub updated_at: Timestamp,
-    /// The last import.
     #[serde(default)]
     pub last_import: Option<GitSyncEvent>,
-    /// The last export.
     #[serde(default)]
     pub last_export: Option<GitSyncEvent>,
     /// A pending change request for conflicting changes on both sides.
@@ -145,7 +142,6 @@ pub struct GitSyncState {
 /// A URL with credentials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SealedUrl {
-    /// The sealed URL.
     pub url: String,
     /// The user who supplied the credentials.
     pub by: UserId,
@@ -198,7 +194,6 @@ impl Entity for SpaceRecord {
 }
 
 impl SpaceRecord {
-    /// The key of a space.
     #[must_use]
     pub fn key_for(id: &SpaceId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()

@@ -22,7 +22,6 @@ impl Entity for TeamRecord {
 }
 
 impl TeamRecord {
-    /// The key of a team.
     #[must_use]
     pub fn key_for(id: &TeamId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
@@ -66,7 +65,6 @@ pub struct TeamMemberRecord {
     pub team: TeamId,
     pub organization: OrgId,
     pub user: UserId,
-    /// The role of the member in the team.
     pub role: TeamRole,
     pub added_at: Timestamp,
 }

@@ -19,7 +19,6 @@ pub struct TranslationRecord {
     pub organization: OrgId,
     /// The space to translate.
     pub source: SpaceId,
-    /// The language of `source`.
     pub source_language: TranslationLanguage,
     /// The space that receives the translated content.
     pub target: SpaceId,
@@ -74,7 +73,6 @@ impl Entity for TranslationRecord {
 }
 
 impl TranslationRecord {
-    /// The key of a translation.
     #[must_use]
     pub fn key_for(id: &TranslationId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
@@ -193,7 +191,6 @@ impl Entity for GlossaryRecord {
 }
 
 impl GlossaryRecord {
-    /// The key of the glossary of an organization.
     #[must_use]
     pub fn key_for(organization: &OrgId) -> Key {
         KeyBuf::new(Self::KIND).part(organization.as_str()).key()

@@ -24,7 +24,6 @@ pub(crate) enum TokenCommand {
         #[command(flatten)]
         of: TokenOwner,
     },
-    /// Revokes a token.
     Revoke {
         #[command(flatten)]
         of: TokenOwner,
@@ -33,7 +32,6 @@ pub(crate) enum TokenCommand {
     },
 }
 
-/// The owner of tokens.
 #[derive(Args, Debug)]
 pub(crate) struct TokenOwner {
     /// E-mail address of the user.

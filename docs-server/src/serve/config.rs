@@ -27,7 +27,6 @@ pub struct ConnectionConfig {
     /// the accept.
     #[arg(skip = Self::HEAD_TIMEOUT)]
     pub head_timeout: Duration,
-    /// Timeout of an idle connection.
     #[arg(skip = Self::IDLE_TIMEOUT)]
     pub idle_timeout: Duration,
     /// Minimum pace of clients that send request bodies while the server waits for them.

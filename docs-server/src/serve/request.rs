@@ -17,7 +17,6 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::{Pace, connection::Connection, memory::Charge, pace::Pacer};
 
-/// The body of a request.
 pub(super) struct PacedRequestBody {
     body: Incoming,
     connection: Arc<Connection>,

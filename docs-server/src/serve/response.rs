@@ -23,7 +23,6 @@ const HTTP1_PIECE_BYTES: usize = 64 * 1024;
 /// progress.
 const HTTP2_PIECE_BYTES: usize = 32 * 1024;
 
-/// The body of a response.
 pub(super) struct PacedResponseBody {
     body: BoxBody<Bytes, io::Error>,
     held: Arc<ResponseResources>,

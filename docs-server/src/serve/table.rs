@@ -149,7 +149,6 @@ impl ConnectionTable {
         }
     }
 
-    /// Closes all connections.
     pub(super) fn close_all(&self) {
         let mut state = self.state.lock();
         let all: Vec<_> = state.connections.values().cloned().collect();
@@ -164,7 +163,6 @@ impl ConnectionTable {
     }
 }
 
-/// Phase of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ServerPhase {
     /// Running: requests are accepted.

@@ -23,8 +23,11 @@ pub(super) enum AddressTarget {
     External,
     /// A page or other resource of the site: the path below the site, and the anchor.
     SitePath(String, Option<String>),
-    /// A file of a space.
-    File { space: String, sealed: String, name: String },
+    File {
+        space: String,
+        sealed: String,
+        name: String,
+    },
     /// The platform itself, or a path above the site.
     Missing,
 }

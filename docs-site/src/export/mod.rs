@@ -60,7 +60,6 @@ pub struct BrokenLink {
     pub target: String,
 }
 
-/// The options of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExportOptions {

@@ -23,7 +23,6 @@ pub(super) enum PageBody {
     Prerendered(Arc<PrerenderedPage>),
 }
 
-/// The outline of a body.
 pub(super) enum BodyOutline<'b> {
     Borrowed(&'b Outline),
     Owned(Outline),

@@ -6,7 +6,6 @@ use tokio::sync::OnceCell;
 use super::page_cache::PageForm;
 use crate::{html::Html, response::compress, sources::Basis, tagged_bytes::TaggedBytes};
 
-/// A rendered page.
 #[derive(Debug)]
 pub(crate) struct RenderedPage {
     pub(crate) html: TaggedBytes,

@@ -49,7 +49,6 @@ impl Render for Slot {
     }
 }
 
-/// A page with slots.
 #[derive(Debug)]
 pub(crate) struct PageTemplate {
     /// Segments of markup, each with the slot that follows it.

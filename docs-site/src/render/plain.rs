@@ -37,7 +37,6 @@ pub(crate) struct OutlineEntry {
 }
 
 impl Outline {
-    /// The outline of a document.
     pub(crate) fn new(document: &Document, words: &Words) -> Self {
         let entries = entries(document);
         if entries.iter().any(|entry| entry.operation.is_some()) {

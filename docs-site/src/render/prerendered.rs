@@ -32,7 +32,6 @@ const DOCUMENT_CAPACITY: usize = 32 * 1024;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RenderOptions {
     pub(crate) words: &'static Words,
-    /// The target of external links.
     pub(crate) outside: ExternalLinksTarget,
     /// The URL schemes of external images that pages load.
     pub(crate) loads: ImageSchemes,
@@ -44,7 +43,6 @@ pub(crate) struct PrerenderedPage {
     /// Segments of HTML, each with the placeholder that follows it.
     pieces: Vec<(NamedMarkup, Placeholder)>,
     end: NamedMarkup,
-    /// The references of the document.
     pub(crate) references: DocumentReferences,
     pub(crate) outline: Outline,
     weight: usize,

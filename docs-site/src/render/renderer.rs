@@ -21,7 +21,6 @@ pub(crate) struct Renderer<'r> {
     pub(crate) reused: &'r ReusableContents,
     pub(crate) specs: &'r Specs,
     pub(crate) words: &'r Words,
-    /// The target of external links.
     pub(crate) outside: ExternalLinksTarget,
     /// Numbers the tab groups and notes of the page.
     pub(crate) counter: &'r Counter,

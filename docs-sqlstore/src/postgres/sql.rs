@@ -112,7 +112,6 @@ impl RowColumns {
     }
 }
 
-/// Changes to one table.
 struct TableChanges<'a> {
     table: Table<'a>,
     creates: RowColumns,

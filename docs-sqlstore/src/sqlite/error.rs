@@ -8,7 +8,6 @@ use rusqlite::{Error, ErrorCode};
 pub(super) enum Failure {
     /// An SQLite error that has not been converted.
     Sqlite(Error),
-    /// A store error.
     Store(StoreError),
 }
 

@@ -16,7 +16,6 @@ use serde_json::Value;
 
 use super::{ContentError, ContentResult, Rank};
 
-/// The kind of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PageKind {
@@ -189,7 +188,6 @@ macro_rules! page_record {
             pub created_at: Option<DateTime<Utc>>,
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub updated_at: Option<DateTime<Utc>>,
-            /// The Git blob of the page.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub git: Option<GitBlob>,
             /// The object that contains the Git file's text. The next export preserves the formatting of its unchanged
@@ -367,7 +365,6 @@ pub struct FileEntry {
     /// [`PART_BYTES`](super::PART_BYTES).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<Hash>,
-    /// The Git blob of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitBlob>,
     /// The unresolved field conflicts.
@@ -426,7 +423,6 @@ pub struct VariableEntry {
     pub clash: FieldClashes,
 }
 
-/// Serializes a record.
 pub(crate) fn encode<T: Serialize>(record: &T) -> ContentResult<Bytes> {
     serde_json::to_vec(record)
         .map(Bytes::from)

@@ -16,7 +16,6 @@ const PAGE_BYTES: u64 = 700;
 const MAP_ENTRY_BYTES: u64 = 110;
 const MAP_NODE_BYTES: u64 = 640;
 
-/// A page in a tree.
 #[derive(Clone, Debug)]
 pub struct TreePage {
     pub id: PageId,
@@ -116,7 +115,6 @@ impl PageTree {
         self.bytes
     }
 
-    /// Builds the tree from page records.
     pub(crate) fn build(records: &[(Key, Bytes)]) -> ContentResult<Self> {
         let mut below: HashMap<Option<PageId>, BTreeMap<(super::Rank, PageId), PageEntry>> = HashMap::new();
         for (key, value) in records {

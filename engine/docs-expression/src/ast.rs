@@ -65,7 +65,6 @@ pub(super) enum Literal {
 pub(super) enum MemberKey {
     /// A name in the source.
     Name(Arc<str>),
-    /// A computed key.
     Computed(NodeId),
 }
 

@@ -50,7 +50,6 @@ enum Claim {
     Object(ClaimObject),
 }
 
-/// The claims in an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct ClaimObject {
     named: BTreeMap<String, Claim>,

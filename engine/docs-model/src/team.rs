@@ -121,7 +121,7 @@ pub struct UpdateTeamMembers {
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub add: Option<Vec<String>>,
-    /// Members to add with a role, or whose role to change, by user id.
+    /// Roles of members to add or change, by user id.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub memberships: Option<BTreeMap<String, TeamMembership>>,

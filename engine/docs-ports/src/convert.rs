@@ -6,7 +6,6 @@ use bytes::Bytes;
 /// Maximum total size in bytes of the page texts of an archive or a website.
 pub const MAX_TEXTS_BYTES: u64 = 50_000_000;
 
-/// The format of a document.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DocumentFormat {
     Html,
@@ -60,7 +59,6 @@ pub struct FoundFile {
 pub struct EmbeddedFile {
     /// The link destination by which the text references the file.
     pub destination: String,
-    /// The file name.
     pub name: String,
     /// The content.
     pub bytes: Bytes,

@@ -58,7 +58,6 @@ impl Book {
     }
 }
 
-/// An image of a [`Book`].
 #[derive(Clone)]
 pub enum BookImage {
     /// An image in memory.
@@ -138,7 +137,6 @@ pub trait ImageSource: Send + Sync + 'static {
     async fn load(&self) -> Result<Option<Bytes>, PdfError>;
 }
 
-/// A page of a [`Book`].
 #[derive(Clone, Debug)]
 pub struct BookPage {
     pub id: PageId,

@@ -46,7 +46,6 @@ pub struct IndexedSpace {
     pub root: Hash,
 }
 
-/// A change to an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IndexChange {
     /// Adds or replaces a page.

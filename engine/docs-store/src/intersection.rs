@@ -33,7 +33,6 @@ struct BufferedList {
     is_read: bool,
 }
 
-/// A step of an intersection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IntersectionStep {
     /// A position that all lists contain.

@@ -310,7 +310,6 @@ pub struct ClaimJob {
     pub now: Timestamp,
     /// The lease of the caller.
     pub lease: TimeDelta,
-    /// The classes of jobs to claim.
     pub classes: &'static [JobClass],
     /// Owners whose jobs are skipped.
     pub busy: Vec<BusyOwner>,

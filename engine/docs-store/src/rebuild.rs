@@ -21,7 +21,6 @@ const REBUILD_RECORDS: u32 = 100;
 /// The layout of the derived rows in a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoreLayout {
-    /// The layout version.
     pub version: u32,
     /// The progress of an unfinished rebuild.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -103,7 +103,6 @@ pub trait Answers<V>: Send + Sync {
     async fn keep(&self, tx: &mut Tx, answer: &V) -> Result<()>;
 }
 
-/// The context of a write.
 #[derive(Clone, Copy, Debug)]
 pub struct WriteContext<'a> {
     /// All record kinds. The audit log uses them to distinguish records from derived rows, and to find the owners of

@@ -2,7 +2,6 @@
 
 use docs_markup::syntax::entity;
 
-/// The position of a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum WordPosition {
     /// At the start of a line, where some characters begin a list, heading or quotation.

@@ -7,7 +7,6 @@ use super::{
 };
 use crate::dom::{Id, NodeKind};
 
-/// A list item.
 struct ListItem {
     /// The item number, or [`BULLET`].
     number: u32,

@@ -8,7 +8,6 @@ use git2::{ObjectType, Oid, Repository};
 use super::pack::PackWriter;
 use crate::{failure::git_failure, objects::check_folder};
 
-/// The changes in a folder.
 #[derive(Debug, Default)]
 pub(super) struct FolderChanges {
     names: BTreeMap<String, EntryChange>,

@@ -4,7 +4,6 @@ use docs_ports::GitError;
 
 /// The position in the packets of a response.
 pub(super) enum PacketState {
-    /// In the length of a packet.
     Length(Vec<u8>),
     /// At the first byte of a packet. Contains the remaining length.
     First(usize),

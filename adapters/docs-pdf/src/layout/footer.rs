@@ -27,7 +27,6 @@ pub(crate) fn number_sheets(setter: &mut Setter, sheets: &mut [Sheet], title: &s
 }
 
 impl Setter {
-    /// Draws the footer of a sheet.
     fn draw_footer(&mut self, title: &str, number: usize, all: usize) -> LayoutResult<Sheet> {
         let room = LayoutArea { size: 8.5, ink: SOFT, tag: TagId::FOOTER, ..LayoutArea::sheet() };
         let said = Inline::from_text(&format!("{number} / {all}"));

@@ -13,14 +13,12 @@ use crate::{
 /// Maximum length of a link URL in bytes. A longer URL is rendered as text.
 const MAX_URL_BYTES: usize = 4_000;
 
-/// Target of a link.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LinkTarget {
     /// A label of the book, which may not exist.
     pub(super) to: Option<String>,
     /// The label of the target's page.
     pub(super) page: Option<String>,
-    /// A URL.
     pub(super) url: Option<String>,
 }
 

@@ -255,7 +255,6 @@ pub(in crate::platform) struct PageLocation<'a> {
     pub(in crate::platform) beside: &'a mut UniqueNames,
 }
 
-/// A generated page.
 #[derive(Clone)]
 pub(in crate::platform) struct GeneratedPage {
     pub(in crate::platform) id: PageId,
@@ -272,7 +271,6 @@ pub(in crate::platform) struct GeneratedPage {
     spec: Arc<Spec>,
 }
 
-/// The content of a generated page.
 #[derive(Clone)]
 enum GeneratedContent {
     /// The tag at this index.

@@ -378,7 +378,6 @@ impl Platform {
     }
 }
 
-/// Reads the record of a revision.
 async fn read_revision(tx: &Tx, space: &SpaceId, id: &RevisionId) -> Result<Arc<RevisionRecord>> {
     let found: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::key_for(space, id)).await?;
     found.ok_or_else(wrong_cursor)

@@ -94,7 +94,6 @@ impl Job for ImportRun {
     }
 }
 
-/// An authorized import.
 struct AuthorizedImport<'a> {
     actor: &'a Actor,
     by: &'a UserId,

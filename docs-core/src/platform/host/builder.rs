@@ -228,7 +228,6 @@ impl Builder {
         self
     }
 
-    /// Builds the platform.
     #[must_use]
     pub fn build(self) -> Platform {
         let Self {

@@ -39,7 +39,6 @@ pub enum Amount {
     Count(u64),
     /// A size in bytes.
     Bytes(u64),
-    /// A duration.
     Time(Duration),
 }
 

@@ -31,7 +31,6 @@ const BYTES_PER_ITEM: u64 = 6 << 10;
 const LONGEST_WAIT: TimeDelta = TimeDelta::seconds(120);
 const EXHAUSTED: &str = "the memory for imports is in use; try again later";
 
-/// The memory budget of a platform.
 #[derive(Clone)]
 pub(in crate::platform) struct ImportMemory(Arc<Budget>);
 

@@ -23,7 +23,6 @@ pub const WRITE_FAILURES: Metric = Metric::counter(
     &["operation", "error"],
     "Total failed writes by operation and kind of error.",
 );
-/// Open transactions.
 pub const OPEN_TRANSACTIONS: Metric =
     Metric::gauge("docs_transactions_open", &["mode"], "Open transactions of this process by mode.");
 /// Finished job runs.

@@ -67,7 +67,6 @@ pub(in crate::platform) struct PlatformState {
 }
 
 impl Platform {
-    /// The store of the platform.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.inner.store

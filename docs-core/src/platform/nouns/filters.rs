@@ -52,7 +52,6 @@ pub struct CommentQuery {
     pub format: ContentFormat,
 }
 
-/// A filter for teams.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TeamFilter {
     /// Selects teams whose members this user (by id) may manage: the teams they own, or all teams for an administrator.
@@ -61,7 +60,6 @@ pub struct TeamFilter {
     pub title: Option<String>,
 }
 
-/// A filter for sites.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteFilter {
     /// Selects sites that contain this space.

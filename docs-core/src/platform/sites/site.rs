@@ -608,7 +608,6 @@ async fn find_site_space(tx: &Tx, site: &SiteId, id: &str) -> Result<Arc<SiteSpa
     place.filter(|place| place.site == *site).ok_or_else(unknown)
 }
 
-/// Sets the default space of a section.
 async fn set_default_in(tx: &mut Tx, section: &SectionId, place: &SiteSpaceId) -> Result<()> {
     if let Some(old) = tx.get::<SectionRecord>(&SectionRecord::key_for(section)).await?
         && old.default_site_space.as_ref() != Some(place)

@@ -24,7 +24,6 @@ pub(super) struct SampleRequest {
     body: SampleBody,
 }
 
-/// The body of a request.
 #[derive(Debug, Default)]
 enum SampleBody {
     #[default]
@@ -148,7 +147,6 @@ impl SampleRequest {
         out
     }
 
-    /// The request in Python with `requests`.
     pub(super) fn python(&self) -> String {
         let mut out = "import requests\n\n".to_owned();
         let method = literal(&self.method);
@@ -249,7 +247,6 @@ impl SampleRequest {
     }
 }
 
-/// The credentials of a sample request.
 enum Credentials {
     Header(String, String),
     Query(String),

@@ -10,7 +10,6 @@ const MAX_WORD: usize = 40;
 /// The maximum distance of lookahead and lookbehind, which prevents repeated scans of long lines.
 const LOOKAHEAD_BYTES: usize = 200;
 
-/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CodeTokenKind {
     Comment,

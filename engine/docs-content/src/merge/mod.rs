@@ -42,7 +42,6 @@ use super::{
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ContentMerge {
-    /// The root of the merged content.
     pub root: Hash,
     /// The conflicts of this merge, ordered by subject; empty if there are none.
     pub conflicts: Vec<ConflictNote>,

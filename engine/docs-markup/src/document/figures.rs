@@ -164,7 +164,6 @@ pub(super) fn rich_blocks(reader: &mut BlockReader<'_>, children: &[Html<'_>]) -
     Some(out)
 }
 
-/// Elements that are blocks in a cell.
 const CELL_BLOCK_ELEMENTS: [&str; 11] =
     ["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "figure", "pre"];
 

@@ -212,7 +212,6 @@ pub(super) fn text(text: &str) -> String {
     text.replace('&', "&#x26;").replace('<', "&#x3C;")
 }
 
-/// Writes ` name="value"`.
 pub(super) fn write_attribute(out: &mut String, name: &str, value: &str) {
     out.push(' ');
     out.push_str(name);

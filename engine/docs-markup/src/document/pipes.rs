@@ -83,7 +83,6 @@ pub(super) fn short(rule: &str) -> String {
     out
 }
 
-/// Escapes the pipes of a cell.
 pub(super) fn escape_pipes(cell: &str) -> String {
     cell.replace('|', "\\|")
 }

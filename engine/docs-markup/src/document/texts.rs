@@ -18,7 +18,6 @@ pub struct Section {
 /// A heading in the outline of a document.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OutlineItem {
-    /// The level, from 1 to 3.
     pub level: u8,
     pub title: String,
     pub anchor: String,

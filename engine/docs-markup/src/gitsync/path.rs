@@ -20,7 +20,6 @@ pub struct RepoPath(Box<str>);
 /// The error for an invalid path. The message completes a sentence that starts with "the path".
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PathError {
-    /// The path is absolute.
     #[error("must be relative, without a leading slash")]
     Absolute,
     /// The path is outside the repository.

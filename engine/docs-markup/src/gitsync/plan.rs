@@ -61,7 +61,6 @@ impl PlannedPage {
     }
 }
 
-/// The kind of a planned page.
 #[derive(Clone, PartialEq, Debug)]
 pub enum PlannedKind {
     /// A page with text.

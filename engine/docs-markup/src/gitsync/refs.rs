@@ -31,7 +31,6 @@ pub enum ReferenceKind {
     Link,
     /// An image in Markdown, or an HTML element with a source URL.
     Image,
-    /// `{% include "…" %}`.
     Include,
     /// A tag with a URL, such as `{% file src="…" %}` or `{% content-ref url="…" %}`.
     Tag,

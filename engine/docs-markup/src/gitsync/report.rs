@@ -37,16 +37,10 @@ pub enum FormatError {
     },
     /// A required symbolic link points outside the repository.
     #[error("{link}: the symbolic link must stay within the repository")]
-    LinkLeaves {
-        /// The path of the link.
-        link: RepoPath,
-    },
+    LinkLeaves { link: RepoPath },
     /// A required symbolic link is circular.
     #[error("{link}: the symbolic link is circular")]
-    LinkLoops {
-        /// The path of the link.
-        link: RepoPath,
-    },
+    LinkLoops { link: RepoPath },
     /// A file is larger than the limit.
     #[error("{file}: {}", too_large(*size, *limit))]
     FileTooLarge {

@@ -51,7 +51,6 @@ pub struct SummaryItem {
     pub items: Vec<SummaryItem>,
 }
 
-/// The kind of an item.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SummaryKind {
     /// A heading for a group of pages. Only at the top level.
@@ -204,7 +203,6 @@ enum ItemChildren {
     Items,
 }
 
-/// The target of an item.
 enum ItemTarget {
     None,
     Web(String),

@@ -36,7 +36,6 @@ pub(super) struct TextDefinitions {
 }
 
 impl TextDefinitions {
-    /// Collects the definitions of `text`.
     pub(super) fn collect(text: &str, most: usize, piece: usize) -> Self {
         let mut known = Self { most, ..Self::default() };
         // Every definition contains this sequence.

@@ -18,7 +18,6 @@ const VOID_ELEMENTS: [&str; 13] =
 /// Elements whose content is always text.
 const RAW_TEXT_ELEMENTS: [&str; 4] = ["script", "style", "textarea", "title"];
 
-/// The kind of a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TagKind {
     /// Begins an element.
@@ -45,7 +44,6 @@ pub struct HtmlTag<'a> {
     pub is_strict: bool,
 }
 
-/// An attribute of a tag.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attribute<'a> {
     /// The name in its original case.

@@ -24,7 +24,6 @@ pub struct Tag<'a> {
     pub end: usize,
 }
 
-/// A value of a tag.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Value<'a> {
     /// The name. Empty for a value without a name.

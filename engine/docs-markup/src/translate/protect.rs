@@ -16,14 +16,12 @@ const MAX_PLACEHOLDER_DEPTH: usize = 100;
 /// A segment and the content of its placeholders.
 pub(super) struct ProtectedSegment {
     pub(super) segment: String,
-    /// The content of `⟦1⟧`, `⟦2⟧` …
     slots: Vec<PlaceholderContent>,
     /// The whitespace around the segment.
     lead: String,
     trail: String,
 }
 
-/// The content of a placeholder.
 enum PlaceholderContent {
     /// Unchanged text, with its marks.
     Leaf(Leaf),
@@ -161,7 +159,6 @@ pub fn words(nodes: &[Node]) -> String {
     out
 }
 
-/// A part of a segment.
 #[derive(Debug, PartialEq, Eq)]
 enum SegmentPart {
     Text(String),

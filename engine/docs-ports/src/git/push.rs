@@ -45,7 +45,6 @@ pub struct Signature {
     pub email: String,
 }
 
-/// A file to push.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PushFile {
     /// The path from the repository root, with `/` separators.

@@ -31,7 +31,6 @@ pub enum QueryTerm {
     Phrase(Phrase),
 }
 
-/// A query word.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Word {
     text: String,
@@ -47,7 +46,6 @@ pub struct Phrase {
     parts: Vec<PhraseWord>,
 }
 
-/// A word of a phrase.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PhraseWord {
     /// The word. It is matched exactly or as a prefix, without typos.

@@ -18,11 +18,9 @@ pub struct WordToken {
     pub from: usize,
     /// The end offset in the text, in bytes.
     pub to: usize,
-    /// The kind of token.
     pub kind: TokenKind,
 }
 
-/// The kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TokenKind {
     /// A word between spaces or punctuation.

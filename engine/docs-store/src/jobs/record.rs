@@ -13,7 +13,6 @@ use crate::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value, key::COUNTERS};
 /// Class of the records that are subjects of jobs: spaces. The owner of a job is that of its subject.
 pub const SUBJECTS: &str = "spc";
 
-/// The state of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
@@ -144,7 +143,6 @@ pub struct JobRecord {
     pub log: Vec<JobLine>,
 }
 
-/// The outcome of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobOutcome {
     /// The part of the outcome that the API returns.

@@ -44,7 +44,6 @@ pub(in crate::platform) struct Append<'e> {
     pub(in crate::platform) actor: &'e Actor,
     /// The author of the revision.
     pub(in crate::platform) by: &'e UserId,
-    /// The content to append to.
     pub(in crate::platform) of: &'e ContentVersion,
     /// The content as it was when the files of the edits were stored.
     pub(in crate::platform) before: &'e AppendTarget,

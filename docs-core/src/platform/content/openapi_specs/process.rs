@@ -78,7 +78,6 @@ type ProcessResult = std::result::Result<VersionComparison, Failure>;
 enum VersionComparison {
     /// Equal to the latest version.
     Unchanged,
-    /// A new version.
     New(Box<OpenApiSpecVersionRecord>),
 }
 

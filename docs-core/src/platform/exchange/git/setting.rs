@@ -262,7 +262,6 @@ fn no_setting() -> Error {
     Error::not_found("Git synchronization of this space")
 }
 
-/// A change of the setting.
 enum SettingChange {
     /// Replace the setting.
     Set {

@@ -48,9 +48,7 @@ pub(super) fn content_paths(config: &RepoConfig) -> Option<ContentPaths> {
     })
 }
 
-/// The payload of an import.
 pub(in crate::platform) type ImportPayload = SyncPayload<ImportGitRepository>;
-/// The payload of an export.
 pub(in crate::platform) type ExportPayload = SyncPayload<ExportGitRepository>;
 
 /// The payload of an import or export in its stored form, without plain credentials.
@@ -84,7 +82,6 @@ pub(in crate::platform) struct SettingContext {
 /// The handling of fields that files cannot represent in an import: emojis, icons and conditions of groups and links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnexportableFields {
-    /// Clears the fields.
     Cleared,
     /// Retains the fields of the space.
     Retained,
@@ -308,7 +305,6 @@ pub(super) enum CommitOutcome {
     TakenOver,
 }
 
-/// The outcome of one attempt.
 pub(super) enum Attempt {
     Ended(Effect),
     /// The branch has moved since it was fetched, or the content of the space has changed since it was read.
@@ -343,7 +339,6 @@ pub(super) struct Times {
     pub(super) now: Timestamp,
 }
 
-/// The origin of a commit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum CommitOrigin {
     Platform,

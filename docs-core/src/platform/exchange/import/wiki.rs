@@ -165,7 +165,6 @@ fn is_page(path: &RepoPath) -> bool {
     path.is_markdown() && !path.as_str().split('/').any(|part| part.starts_with(['_', '.']))
 }
 
-/// The pages of a wiki.
 struct WikiPages {
     paths: Vec<RepoPath>,
     /// The index of each page by its normalized name; the first page if several have the same name.
@@ -185,7 +184,6 @@ impl WikiPages {
         Self { paths, by_name }
     }
 
-    /// Finds a page by its name.
     fn find(&self, name: &str) -> Option<&RepoPath> {
         let decoded = name.replace("%20", " ");
         let at = self.by_name.get(&normalize_name(decoded.trim_end_matches('/')))?;

@@ -195,7 +195,6 @@ impl Job for FollowGlossary {
     }
 }
 
-/// Enqueues a run of a translation.
 #[operation("translation_run")]
 async fn enqueue_run(tx: &mut Tx, translation: &TranslationId, job: &JobId, now: Timestamp) -> Result<()> {
     let record: Option<Arc<TranslationRecord>> = tx.get(&TranslationRecord::key_for(translation)).await?;

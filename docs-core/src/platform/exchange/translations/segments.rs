@@ -79,7 +79,6 @@ impl Settings {
 /// Translations of segments, with statistics.
 #[derive(Default)]
 pub(super) struct SegmentResults {
-    /// Translations by segment.
     pub(super) translations: BTreeMap<String, String>,
     /// The number of words sent.
     pub(super) words: u64,
@@ -124,7 +123,6 @@ pub(super) fn batches(segments: Vec<String>) -> Vec<Vec<String>> {
     batches
 }
 
-/// The progress of a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum BatchProgress<'b> {
     /// All segments were handled.

@@ -38,7 +38,6 @@ const MAX_WINDOWS: usize = 1_000;
 #[derive(Debug, Default)]
 pub(in crate::platform) struct UnsignedRefusals(Mutex<HashMap<SamlProviderId, Window>>);
 
-/// The window of one provider.
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
     until: DateTime<Utc>,

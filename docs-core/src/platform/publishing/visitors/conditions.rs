@@ -36,7 +36,6 @@ struct ConditionResults {
     budget: Budget,
 }
 
-/// The result of a condition.
 #[derive(Debug, Clone)]
 enum Decision {
     /// The same on every page.

@@ -60,7 +60,6 @@ pub(crate) enum JwtError {
     TooEarly,
 }
 
-/// Signs claims.
 pub(crate) fn sign(key: &[u8], claims: &Map<String, Value>) -> String {
     let claims = Value::Object(claims.clone()).to_string();
     let signed = format!(

@@ -35,7 +35,6 @@ const HOST: &str = "host";
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Claims {
-    /// The id of the user.
     sub: UserId,
     organization: OrgId,
     email: String,

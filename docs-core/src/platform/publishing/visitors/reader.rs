@@ -27,7 +27,6 @@ pub(in crate::platform) const UNSIGNED: &str = "unsigned";
 /// A visitor's claims that conditions can read.
 #[derive(Clone, Debug)]
 pub(in crate::platform) struct VisitorClaims {
-    /// Signed claims.
     pub(in crate::platform) signed: Value,
     /// Unsigned claims, which anyone can make up.
     pub(in crate::platform) unsigned: Value,

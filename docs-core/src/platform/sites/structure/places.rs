@@ -27,7 +27,6 @@ use crate::{
     },
 };
 
-/// A filter for the spaces on a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SiteSpaceFilter {
     /// Selects only the default space of the site, or only the other spaces.

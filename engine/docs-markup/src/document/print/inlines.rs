@@ -25,7 +25,6 @@ use super::super::{
 pub(in super::super) enum Notation {
     /// The spelling of the nodes.
     Spelled,
-    /// The canonical notation.
     Canonical,
     /// The canonical notation, with the original labels of footnotes.
     Labelled,

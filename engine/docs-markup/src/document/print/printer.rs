@@ -5,7 +5,6 @@ use super::{super::invalid::Invalid, inlines::Labels};
 /// The printing mode of top-level verbatim paragraphs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum VerbatimMode {
-    /// Unchanged.
     Unchanged,
     /// As text if the Markdown parses differently outside of its context.
     Checked,

@@ -33,7 +33,6 @@ pub(super) enum Item {
     Image { image: Image, link: Option<usize> },
 }
 
-/// An image.
 #[derive(Clone, Debug)]
 pub(super) struct Image {
     pub(super) data: ImageData,

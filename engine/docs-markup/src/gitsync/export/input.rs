@@ -47,7 +47,6 @@ pub struct SpaceOutline {
 #[derive(Clone, Debug)]
 pub struct SpacePage {
     pub id: PageId,
-    /// The parent page.
     pub parent: Option<PageId>,
     pub kind: SpacePageKind,
     pub title: String,
@@ -61,7 +60,6 @@ pub struct SpacePage {
     pub has_file: bool,
 }
 
-/// The kind of a page of a space.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SpacePageKind {
     /// A page with text.
@@ -102,7 +100,6 @@ pub struct FileTemplate<'t> {
     pub origin: TemplateOrigin,
 }
 
-/// The origin of a template.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TemplateOrigin {
     /// A file of the repository.
@@ -131,7 +128,6 @@ pub enum TitleIn {
 pub enum AdoptablePaths {
     /// All paths except these.
     AllBut(BTreeSet<RepoPath>),
-    /// No path.
     NoPath,
 }
 

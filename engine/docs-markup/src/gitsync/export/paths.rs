@@ -18,7 +18,6 @@ use crate::{
 
 pub(super) struct Paths {
     pub(super) places: HashMap<ExportItem, RepoPath>,
-    /// Paths to remove.
     pub(super) removed: HashSet<RepoPath>,
     /// Existing paths that the space adopts if their content is equal.
     pub(super) claimed: BTreeSet<RepoPath>,

@@ -17,7 +17,6 @@ pub(super) struct RawItem<'t> {
     pub(super) block: Option<Box<Block>>,
 }
 
-/// The kind of an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RawKind {
     /// A heading of a level from 1 to 6.

@@ -37,7 +37,6 @@ pub enum SpecSubject {
 pub enum SpecDetail {
     /// An operation or a webhook.
     Operation(Box<OperationDetail>),
-    /// A schema.
     Schema(Box<BodyDetail>),
 }
 
@@ -67,7 +66,6 @@ pub struct OperationDetail {
     pub is_cut: bool,
 }
 
-/// A server of an operation.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServerDetail {
@@ -213,7 +211,6 @@ pub struct ExampleDetail {
     pub address: Option<String>,
 }
 
-/// A schema.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SchemaDetail {
@@ -244,7 +241,6 @@ pub struct SchemaDetail {
     pub is_cut: bool,
 }
 
-/// A limit of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SchemaLimit {
@@ -289,7 +285,6 @@ pub struct FieldDetail {
     pub schema: SchemaDetail,
 }
 
-/// The name of a field.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FieldName {

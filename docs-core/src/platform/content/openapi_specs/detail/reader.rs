@@ -50,7 +50,6 @@ impl<'s, 'f> DetailReader<'s, 'f> {
         }
     }
 
-    /// Counts a schema.
     pub(super) fn count_schema(&self) {
         self.read.set(self.read.get() + 1);
     }

@@ -27,7 +27,6 @@ const FILE_BATCH: usize = 500;
 /// Minimum size of a Git LFS pointer in bytes: its version and the hash.
 const MIN_POINTER_BYTES: u64 = 110;
 
-/// A file of the commit.
 struct CommitFile<'p> {
     path: &'p RepoPath,
     source: &'p RepoPath,

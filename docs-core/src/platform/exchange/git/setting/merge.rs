@@ -265,7 +265,6 @@ impl Operation for StoreConflict {
     }
 }
 
-/// Records the conflict of a space.
 pub(super) fn put_conflict(tx: &mut Tx, space: &SpaceRecord, conflict: GitSyncConflict) -> Result<()> {
     let Some(sync) = &space.git_sync else { return Err(Error::internal("the setting exists")) };
     let sync = GitSyncState { conflict: Some(conflict), ..GitSyncState::clone(sync) };
