@@ -1,8 +1,10 @@
 //! Tables, as grids and cards.
 
+use std::collections::HashMap;
+
 use docs_core::model::{
-    Block, BlockKind, CardSize, CellAlign, CellValue, ContentRef, TableColumn, TableColumnKind, TableData,
-    TableRecord, TableView, VerticalAlign,
+    Block, BlockKind, CardSize, CellAlign, CellValue, ContentRef, Fragment, TableColumn, TableColumnKind,
+    TableData, TableRecord, TableView, VerticalAlign,
 };
 use maud::{Markup, html};
 
@@ -43,11 +45,12 @@ impl Renderer<'_> {
             html.tags("</tr></thead>");
         }
         html.tags("<tbody>");
+        let texts = block.named_fragments();
         for (_, row) in data.rows() {
             html.tags("<tr>");
             for column in &columns {
                 html.tags("<td class=\"").tags(cell_class(column)).tags("\">");
-                self.write_cell(html, block, row, column, at);
+                self.write_cell(html, &texts, row, column, at);
                 html.tags("</td>");
             }
             html.tags("</tr>");
@@ -58,13 +61,13 @@ impl Renderer<'_> {
     fn write_cell(
         &self,
         html: &mut Html,
-        block: &Block,
+        texts: &HashMap<&str, &Fragment>,
         row: &TableRecord,
         column: &TableColumn,
         at: NodePosition,
     ) {
         let fragment = match row.values.get(&column.id) {
-            Some(CellValue::Text(name)) => block.fragment(name),
+            Some(CellValue::Text(name)) => texts.get(name.as_str()).copied(),
             _ => None,
         };
         match fragment.map(|fragment| fragment.nodes.as_slice()) {
@@ -85,6 +88,7 @@ impl Renderer<'_> {
             return Markup::default();
         };
         let columns = visible_columns(data, columns);
+        let texts = block.named_fragments();
         let class = match (card_size, data.full_width == Some(true)) {
             (CardSize::Medium, false) => "cards medium",
             (CardSize::Medium, true) => "cards medium full",
@@ -107,7 +111,7 @@ impl Renderer<'_> {
                                 @let is_titled = hide_column_title == &Some(false) && !column.title.is_empty();
                                 div.card-cell {
                                     @if is_titled { span.column-title { (column.title) } }
-                                    (Html::build_markup(|html| self.write_cell(html, block, row, column, at)))
+                                    (Html::build_markup(|html| self.write_cell(html, &texts, row, column, at)))
                                 }
                             }
                         }

@@ -8,6 +8,8 @@ mod inline;
 mod kinds;
 mod table;
 
+use std::collections::HashMap;
+
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
@@ -202,6 +204,14 @@ impl Block {
     #[must_use]
     pub fn fragment(&self, name: &str) -> Option<&Fragment> {
         self.fragments().iter().find(|fragment| fragment.fragment.as_deref() == Some(name))
+    }
+
+    /// Returns the named fragments by name. Reading all cells of a table with [`Self::fragment`] would take quadratic
+    /// time.
+    #[must_use]
+    pub fn named_fragments(&self) -> HashMap<&str, &Fragment> {
+        let fragments = self.fragments().iter().rev();
+        fragments.filter_map(|fragment| Some((fragment.fragment.as_deref()?, fragment))).collect()
     }
 }
 

@@ -1,10 +1,10 @@
 //! Lowering of tables and cards.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use docs_model::{
-    Block, CardSize, CellAlign, CellValue, ContentRef, FileId, TableColumn, TableColumnKind, TableData,
-    TableRecord, TableView, UserId,
+    Block, CardSize, CellAlign, CellValue, ContentRef, FileId, Fragment, TableColumn, TableColumnKind,
+    TableData, TableRecord, TableView, UserId,
 };
 
 use super::{BookLowering, LowerContext, inline::plain, text};
@@ -40,11 +40,11 @@ impl BookLowering<'_> {
                 let all: f64 = weights.iter().sum::<f64>().max(1.0);
                 let size = font_size(columns.len());
                 let room = LowerContext { width: LowerContext::fitting(at, size), ..at };
-                let mut rows = Vec::new();
+                let (mut rows, texts) = (Vec::new(), block.named_fragments());
                 for (_, row) in table.rows() {
                     let mut cells = Vec::with_capacity(columns.len());
                     for (column, weight) in columns.iter().zip(&weights) {
-                        cells.push(self.cell(block, row, column, room.part(weight / all))?);
+                        cells.push(self.cell(&texts, row, column, room.part(weight / all))?);
                     }
                     rows.push(cells);
                 }
@@ -69,10 +69,10 @@ impl BookLowering<'_> {
         columns: &[&TableColumn],
         at: LowerContext,
     ) -> LayoutResult<ShownPart> {
-        let mut rows = Vec::new();
+        let (mut rows, texts) = (Vec::new(), block.named_fragments());
         for (_, row) in table.rows() {
             for column in columns {
-                let value = self.cell(block, row, column, at.part(0.7))?;
+                let value = self.cell(&texts, row, column, at.part(0.7))?;
                 let v = Breaker::new(24).run(&self.one_line(&column.title)?);
                 rows.push(vec![
                     vec![ShownTag::Styled(Style { v, bold: true, ..Style::default() }).into()],
@@ -99,14 +99,14 @@ impl BookLowering<'_> {
         let across: u8 = if *card_size == CardSize::Medium { 3 } else { 2 };
         let special =
             |id: &String| Some(id) == target_definition.as_ref() || Some(id) == cover_definition.as_ref();
-        let mut items = Vec::new();
+        let (mut items, texts) = (Vec::new(), block.named_fragments());
         for (_, row) in table.rows() {
             let value = |id: &Option<String>| id.as_ref().and_then(|id| row.values.get(id));
             let cover = value(cover_definition).and_then(reference).and_then(|target| self.cover(target));
             let target = value(target_definition).and_then(reference).cloned();
             let mut c = Vec::new();
             for column in columns.iter().filter(|column| !special(&column.id)) {
-                let shown = self.cell(block, row, column, at.part(1.0 / f64::from(across)))?;
+                let shown = self.cell(&texts, row, column, at.part(1.0 / f64::from(across)))?;
                 if shown.is_empty() {
                     continue;
                 }
@@ -142,7 +142,7 @@ impl BookLowering<'_> {
 
     fn cell(
         &mut self,
-        block: &Block,
+        texts: &HashMap<&str, &Fragment>,
         row: &TableRecord,
         column: &TableColumn,
         at: LowerContext,
@@ -154,7 +154,7 @@ impl BookLowering<'_> {
             Ok(vec![super::text(breaker.run(&self.one_line(text)?))])
         };
         Ok(match (value, &column.kind) {
-            (CellValue::Text(name), TableColumnKind::Text { .. }) => match block.fragment(name) {
+            (CellValue::Text(name), TableColumnKind::Text { .. }) => match texts.get(name.as_str()) {
                 Some(fragment) => self.blocks(&fragment.nodes, at)?,
                 None => line(name)?,
             },
@@ -240,12 +240,7 @@ fn weights(
     if let Some(wishes) = columns.iter().map(wish).collect::<Option<Vec<f64>>>() {
         return wishes;
     }
-    let mut texts: BTreeMap<&str, &[Block]> = BTreeMap::new();
-    for fragment in block.fragments() {
-        if let Some(name) = &fragment.fragment {
-            texts.insert(name, &fragment.nodes);
-        }
-    }
+    let texts = block.named_fragments();
     let room = TABLE_CHARS * 9.0 / font_size(columns.len());
     let least = |wants: &[ColumnDemand]| wants.iter().map(|want| want.least).sum::<f64>();
     let wants = |longest| {
@@ -277,7 +272,7 @@ impl ColumnDemand {
     fn measure(
         table: &TableData,
         column: &TableColumn,
-        (texts, fits): (&BTreeMap<&str, &[Block]>, usize),
+        (texts, fits): (&HashMap<&str, &Fragment>, usize),
     ) -> Self {
         let values = table.records.values().filter_map(|row| row.values.get(&column.id));
         let (mut longest, mut most, mut all, mut rows) = (word(&column.title) + 1, 0, 0, 1);
@@ -297,10 +292,10 @@ impl ColumnDemand {
 }
 
 /// Returns the text length of a cell, and the length of its longest word.
-fn extent(value: &CellValue, kind: &TableColumnKind, texts: &BTreeMap<&str, &[Block]>) -> (usize, usize) {
+fn extent(value: &CellValue, kind: &TableColumnKind, texts: &HashMap<&str, &Fragment>) -> (usize, usize) {
     match (value, kind) {
         (CellValue::Text(name), TableColumnKind::Text { .. }) => {
-            let blocks = texts.get(name.as_str()).copied().unwrap_or_default();
+            let blocks = texts.get(name.as_str()).map_or(&[][..], |fragment| &fragment.nodes);
             let all = blocks.iter().map(|block| plain(&block.nodes));
             // Characters of code are wider, and it is not yet known which words are code.
             all.fold((0, 0), |(text, long), said| {

@@ -24,6 +24,8 @@ use super::{
 const LINE_PIXELS: f64 = 32.0;
 /// Maximum length of an emoji short name, in bytes.
 const MAX_NAME: usize = 60;
+/// Maximum length of the index in a placeholder with its closing delimiter, in bytes.
+const MAX_INDEX: usize = 24;
 
 /// An item of an open text block.
 #[derive(Debug)]
@@ -73,11 +75,37 @@ fn block_of(image: &Image, align: Option<ImageAlign>) -> Block {
     Block::new(BlockKind::Images { align, full_width: None, with_frame: None }, vec![Node::Block(own)])
 }
 
+/// A link of the source. A footnote reference or the end of a block divides it into several links of the document.
+#[derive(Debug)]
+pub(super) struct SourceLink {
+    target: ContentRef,
+    title: Option<String>,
+    is_used: bool,
+}
+
+impl SourceLink {
+    pub(super) const fn new(target: ContentRef, title: Option<String>) -> Self {
+        Self { target, title, is_used: false }
+    }
+
+    /// Returns a link with this destination. Its first use is free; further ones are deducted from the budget for
+    /// repeated destinations. Returns `None` if that is exhausted.
+    fn link(&mut self, nodes: Vec<Node>, view: &View) -> Result<Inline, Vec<Node>> {
+        let target = if let ContentRef::Url { url } = &self.target { url.len() } else { 0 };
+        let bytes = target + self.title.as_ref().map_or(0, String::len);
+        if std::mem::replace(&mut self.is_used, true) && !view.repeat_destination(bytes) {
+            return Err(nodes);
+        }
+        let kind = InlineKind::Link { target: self.target.clone(), title: self.title.clone() };
+        Ok(Inline::new(kind, nodes))
+    }
+}
+
 /// Converts the items of a text block to inline nodes.
 pub(super) fn nodes(
     items: Vec<Item>,
-    links: &[(ContentRef, Option<String>)],
-    originals: &[Inline],
+    links: &mut [SourceLink],
+    originals: &mut [Option<Inline>],
     view: &mut View,
 ) -> Vec<Node> {
     let mut out = Assembly { nodes: Vec::new(), group: Vec::new(), link: None, links, originals, view };
@@ -120,8 +148,10 @@ struct Assembly<'a> {
     /// The nodes of the current link, or those after the last link.
     group: Vec<Node>,
     link: Option<usize>,
-    links: &'a [(ContentRef, Option<String>)],
-    originals: &'a [Inline],
+    links: &'a mut [SourceLink],
+    /// The elements that placeholders represent. Each is used once, so that text that forges placeholders cannot
+    /// multiply elements.
+    originals: &'a mut [Option<Inline>],
     view: &'a mut View,
 }
 
@@ -132,14 +162,14 @@ impl Assembly<'_> {
             return;
         }
         let group = std::mem::take(&mut self.group);
-        match self.link.and_then(|at| self.links.get(at)) {
-            Some((target, title))
-                if !spelling::text_of_nodes(&group).trim().is_empty() || has_inline(&group) =>
-            {
-                let kind = InlineKind::Link { target: target.clone(), title: title.clone() };
-                self.nodes.push(Node::Inline(Inline::new(kind, group)));
-            }
-            _ => group.into_iter().for_each(|node| append(&mut self.nodes, node)),
+        let is_visible = !spelling::text_of_nodes(&group).trim().is_empty() || has_inline(&group);
+        let ended = match self.link.and_then(|at| self.links.get_mut(at)) {
+            Some(link) if is_visible => link.link(group, self.view),
+            _ => Err(group),
+        };
+        match ended {
+            Ok(link) => self.nodes.push(Node::Inline(link)),
+            Err(group) => group.into_iter().for_each(|node| append(&mut self.nodes, node)),
         }
         self.link = link;
     }
@@ -183,12 +213,13 @@ impl Assembly<'_> {
         spelling::add(&mut self.group, Leaf::new(&text[at..], marks.to_vec()));
     }
 
-    fn piece(&self, text: &str) -> Option<(Piece, usize)> {
+    fn piece(&mut self, text: &str) -> Option<(Piece, usize)> {
         let window = &text[..text.floor_char_boundary(4 * MAX_NAME)];
         if let Some(rest) = text.strip_prefix(OPEN) {
-            let (index, _) = rest.split_once(CLOSE)?;
-            let original = index.parse().ok().and_then(|index: usize| self.originals.get(index));
-            let piece = original.map_or(Piece::Nothing, |own| Piece::Inline(own.clone()));
+            // A longer index is not a placeholder of this module.
+            let (index, _) = rest[..rest.floor_char_boundary(MAX_INDEX)].split_once(CLOSE)?;
+            let original = index.parse().ok().and_then(|index: usize| self.originals.get_mut(index)?.take());
+            let piece = original.map_or(Piece::Nothing, Piece::Inline);
             return Some((piece, OPEN.len_utf8() + index.len() + CLOSE.len_utf8()));
         }
         if let Some(rest) = window.strip_prefix("[^") {

@@ -4,18 +4,33 @@ use std::collections::HashMap;
 
 use docs_model::{Block, Document, Fragment, Inline, InlineKind, Node};
 
-use super::{super::keys, state::View};
+use super::{
+    super::{keys, memory},
+    state::View,
+};
 
-/// Estimated memory of a copied block in bytes, in addition to its text.
-const COPY_BYTES: usize = 1_000;
+/// The body of a footnote, which each reference copies.
+struct NoteBody {
+    body: Vec<Block>,
+    /// The estimated memory of a copy.
+    bytes: usize,
+}
+
+impl NoteBody {
+    fn new(body: Vec<Block>) -> Self {
+        let document = Document::new(body);
+        Self { bytes: memory(&document), body: document.nodes }
+    }
+}
 
 /// Sets the bodies of annotations that only have a label. Annotations within such a body are replaced by their text.
 pub(super) fn notes(document: &mut Document, view: &mut View) {
-    let bodies = std::mem::take(&mut view.notes);
+    let bodies = std::mem::take(&mut view.notes).into_iter();
+    let bodies = bodies.map(|(label, body)| (label, NoteBody::new(body))).collect();
     blocks(&mut document.nodes, &bodies, view);
 }
 
-fn blocks(all: &mut [Block], bodies: &HashMap<String, Vec<Block>>, view: &mut View) {
+fn blocks(all: &mut [Block], bodies: &HashMap<String, NoteBody>, view: &mut View) {
     for block in all {
         block.visit_mut(&mut |block| {
             for node in &mut block.nodes {
@@ -29,14 +44,14 @@ fn blocks(all: &mut [Block], bodies: &HashMap<String, Vec<Block>>, view: &mut Vi
     }
 }
 
-fn annotation(inline: &mut Inline, bodies: &HashMap<String, Vec<Block>>, view: &mut View) {
+fn annotation(inline: &mut Inline, bodies: &HashMap<String, NoteBody>, view: &mut View) {
     if let Some(fragments) = &mut inline.fragments {
         fragments.iter_mut().for_each(|fragment| blocks(&mut fragment.nodes, bodies, view));
         return;
     }
     let label = inline.spelling.take().unwrap_or_default();
-    let body = bodies.get(&label).filter(|body| view.take(weight(body)));
-    let mut body = body.cloned().unwrap_or_default();
+    let body = bodies.get(&label).filter(|body| view.take(body.bytes));
+    let mut body = body.map(|body| body.body.clone()).unwrap_or_default();
     body.iter_mut().for_each(|block| {
         block.visit_mut(&mut |block| {
             block.key = None;
@@ -45,16 +60,6 @@ fn annotation(inline: &mut Inline, bodies: &HashMap<String, Vec<Block>>, view: &
     });
     let fragment = Fragment { fragment: None, ..Fragment::new("", body).with_kind("annotation-body") };
     inline.fragments = Some(vec![fragment]);
-}
-
-fn weight(body: &[Block]) -> usize {
-    let mut weight = 0;
-    for block in body {
-        block.visit(&mut |block| {
-            weight += COPY_BYTES + super::super::spelling::text_of_nodes(&block.nodes).len();
-        });
-    }
-    weight
 }
 
 /// Replaces annotations with their text.

@@ -10,7 +10,7 @@ use super::{
         simple_blocks::{self, is_anchor, paragraph},
         spelling,
     },
-    assemble::{self, Item},
+    assemble::{self, Item, SourceLink},
     dialects::{alert, fence},
     rows::{self, Cell, Row},
     state::View,
@@ -98,7 +98,7 @@ pub(super) struct Builder<'v> {
     root: Vec<Block>,
     text: Option<OpenText>,
     marks: Vec<MarkKind>,
-    links: Vec<(ContentRef, Option<String>)>,
+    links: Vec<SourceLink>,
     link: Option<usize>,
     anchors: Vec<String>,
     pub(super) code: Option<OpenCode>,
@@ -107,8 +107,10 @@ pub(super) struct Builder<'v> {
     pub(super) is_head: bool,
     /// The dark mode image of the open `picture` element.
     pub(super) dark: Option<ContentRef>,
+    /// `true` for the content of a table cell.
+    pub(super) is_cell: bool,
     /// The elements that placeholders in the text represent.
-    pub(super) originals: Vec<Inline>,
+    pub(super) originals: Vec<Option<Inline>>,
 }
 
 impl<'v> Builder<'v> {
@@ -128,6 +130,7 @@ impl<'v> Builder<'v> {
             skipped: None,
             is_head: false,
             dark: None,
+            is_cell: false,
             originals: Vec::new(),
         }
     }
@@ -327,11 +330,9 @@ impl<'v> Builder<'v> {
             FrameKind::Caption => self.caption(inlines(blocks)),
             FrameKind::Table(rows) => {
                 self.siblings().extend(blocks);
-                let cells: usize = rows.iter().map(|row| row.cells.len()).sum();
-                if self.view.take(cells * RUN_BYTES)
-                    && let Some(table) = rows::table(rows)
-                {
-                    self.add(table);
+                match rows::table(rows, self.view) {
+                    Ok(table) => table.into_iter().for_each(|table| self.add(table)),
+                    Err(blocks) => self.siblings().extend(blocks),
                 }
             }
             FrameKind::Row(row) => match self.frames.last_mut() {
@@ -416,7 +417,7 @@ impl<'v> Builder<'v> {
         {
             return self.add(image);
         }
-        let nodes = assemble::nodes(items, &self.links, &self.originals, self.view);
+        let nodes = assemble::nodes(items, &mut self.links, &mut self.originals, self.view);
         if nodes.is_empty() {
             return;
         }
@@ -452,7 +453,7 @@ impl<'v> Builder<'v> {
 
     pub(super) fn open_link(&mut self, target: ContentRef, title: Option<String>) {
         if self.view.take(RUN_BYTES) {
-            self.links.push((target, title));
+            self.links.push(SourceLink::new(target, title));
             self.link = Some(self.links.len() - 1);
         }
     }

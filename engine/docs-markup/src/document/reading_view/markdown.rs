@@ -18,7 +18,7 @@ use super::{
     labels::Labels,
     needs,
     options::OPTIONS,
-    placeholders::without_placeholders,
+    placeholders::{EMPTY, without_placeholders},
     rows::{Cell, Row},
     tags,
 };
@@ -70,6 +70,7 @@ impl Reader<'_, '_> {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
+            Event::Text(text) if &*text == EMPTY => {}
             Event::Text(text) => builder.push(&text),
             Event::Code(text) => builder.push_code(&text),
             Event::InlineMath(formula) => builder.push(&format!("${formula}$")),

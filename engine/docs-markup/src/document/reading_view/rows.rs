@@ -7,10 +7,17 @@ use docs_model::{
     TableRecord, TableView,
 };
 
-use super::super::{
-    tables::{MAX_COLUMNS, cell_name, column_id, row_id},
-    texts,
+use super::{
+    super::{
+        tables::{MAX_COLUMNS, cell_name, column_id, row_id},
+        texts,
+    },
+    state::View,
 };
+
+/// Estimated memory in bytes of a table cell with text, in addition to its blocks, and of an added empty cell.
+const CELL_BYTES: usize = 240;
+const EMPTY_CELL_BYTES: usize = 800;
 
 /// A row of a table.
 #[derive(Debug, Default)]
@@ -31,9 +38,19 @@ pub(super) struct Cell {
     pub(super) rows: usize,
 }
 
-/// Builds a table. Returns `None` if it has no cells.
-pub(super) fn table(rows: Vec<Row>) -> Option<Block> {
-    let mut rows = spread(rows);
+/// Builds a table, or returns `None` if it has no cells.
+///
+/// # Errors
+/// The blocks of the cells if a table would exceed the memory budget of the view.
+pub(super) fn table(rows: Vec<Row>, view: &mut View) -> Result<Option<Block>, Vec<Block>> {
+    let cells: usize = rows.iter().map(|row| row.cells.len()).sum();
+    if !view.take(cells * CELL_BYTES) {
+        return Err(rows.into_iter().flat_map(|row| row.cells).flat_map(|cell| cell.blocks).collect());
+    }
+    Ok(build(spread(rows, view)))
+}
+
+fn build(mut rows: Vec<Row>) -> Option<Block> {
     rows.retain(|row| !row.cells.is_empty());
     let width = rows.iter().map(|row| row.cells.len()).max()?;
     let is_head = rows
@@ -75,16 +92,16 @@ fn title(cell: &Cell) -> String {
     texts::plain_text(&Document::new(cell.blocks.clone())).replace('\n', " ")
 }
 
-/// Adds empty cells where cells span columns or rows. Cells beyond the maximum number of columns are merged into the
-/// last one.
-fn spread(rows: Vec<Row>) -> Vec<Row> {
+/// Adds empty cells where cells span columns or rows, within the memory budget of the view. Cells beyond the maximum
+/// number of columns are merged into the last one.
+fn spread(rows: Vec<Row>, view: &mut View) -> Vec<Row> {
     // For each column, the number of further rows that a cell spans.
     let mut open: Vec<usize> = Vec::new();
     let mut out = Vec::with_capacity(rows.len());
     for row in rows {
         let mut cells: Vec<Cell> = Vec::new();
         for cell in row.cells {
-            fill(&mut cells, &mut open);
+            fill(&mut cells, &mut open, view);
             let (columns, rows) = (cell.columns.max(1), cell.rows.max(1));
             if cells.len() >= MAX_COLUMNS {
                 if let Some(last) = cells.last_mut() {
@@ -93,6 +110,7 @@ fn spread(rows: Vec<Row>) -> Vec<Row> {
                 continue;
             }
             let columns = columns.min(MAX_COLUMNS - cells.len());
+            let columns = if view.take((columns - 1) * EMPTY_CELL_BYTES) { columns } else { 1 };
             let is_title = cell.is_title;
             let start = cells.len();
             cells.push(cell);
@@ -100,15 +118,17 @@ fn spread(rows: Vec<Row>) -> Vec<Row> {
             open.resize(open.len().max(cells.len()), 0);
             open[start..cells.len()].fill(rows - 1);
         }
-        fill(&mut cells, &mut open);
+        fill(&mut cells, &mut open, view);
         out.push(Row { cells, ..row });
     }
     out
 }
 
-/// Adds empty cells to the following columns, as long as a cell above spans them.
-fn fill(cells: &mut Vec<Cell>, open: &mut [usize]) {
-    while let Some(left) = open.get_mut(cells.len()).filter(|left| **left > 0) {
+/// Adds empty cells to the following columns, as long as a cell above spans them and the memory budget permits.
+fn fill(cells: &mut Vec<Cell>, open: &mut [usize], view: &mut View) {
+    while let Some(left) = open.get_mut(cells.len()).filter(|left| **left > 0)
+        && view.take(EMPTY_CELL_BYTES)
+    {
         *left -= 1;
         cells.push(Cell::default());
     }

@@ -45,6 +45,12 @@ impl View {
         self.references.to_string()
     }
 
+    /// Deducts the bytes of a destination from the budget for repeated destinations. Returns `false` if it is exhausted.
+    pub(super) fn repeat_destination(&self, bytes: usize) -> bool {
+        let left = self.destination_bytes_left.get().checked_sub(bytes);
+        left.inspect(|left| self.destination_bytes_left.set(*left)).is_some()
+    }
+
     /// Deducts bytes from the memory budget. Returns `false` if the budget is exhausted.
     pub(super) const fn take(&mut self, bytes: usize) -> bool {
         let is_enough = self.memory_left >= bytes;

@@ -19,7 +19,7 @@ use super::{
     dialects::{alert, fence},
     frames::Builder,
     markdown, needs,
-    placeholders::{CLOSE, OPEN},
+    placeholders::{CLOSE, EMPTY, OPEN},
     state::{MEMORY_PER_BYTE, View},
 };
 
@@ -105,9 +105,21 @@ impl View {
                 shown.nodes = rest;
             }
         }
+        let is_table = matches!(shown.kind, BlockKind::Table(_));
         for fragment in shown.fragments.iter_mut().flatten() {
-            self.fragment(fragment, depth);
+            match is_table {
+                true => self.cell(fragment, depth),
+                false => self.fragment(fragment, depth),
+            }
         }
+    }
+
+    fn cell(&mut self, fragment: &mut Fragment, depth: usize) {
+        let blocks = std::mem::take(&mut fragment.nodes);
+        let mut builder = Builder::new(self, depth);
+        builder.is_cell = true;
+        blocks.iter().for_each(|block| builder.source(block));
+        fragment.nodes = builder.finish();
     }
 
     fn fragment(&mut self, fragment: &mut Fragment, depth: usize) {
@@ -160,7 +172,7 @@ impl View {
     }
 
     /// Parses a single line of Markdown, with placeholders for elements. Returns its nodes and its trailing anchor.
-    fn line(&mut self, source: &str, originals: Vec<Inline>) -> (Vec<Node>, Option<String>) {
+    fn line(&mut self, source: &str, originals: Vec<Option<Inline>>) -> (Vec<Node>, Option<String>) {
         let source = source.replace('\n', " ");
         // A trailing `#` would be parsed as the closing sequence of the heading.
         let end = if source.ends_with('#') { "<!-- -->" } else { "" };
@@ -182,7 +194,7 @@ impl View {
     }
 
     /// Returns the Markdown source of inline nodes with placeholders for their elements, and these elements.
-    pub(super) fn source(&mut self, nodes: &[Node], context: InlineContext) -> (String, Vec<Inline>) {
+    pub(super) fn source(&mut self, nodes: &[Node], context: InlineContext) -> (String, Vec<Option<Inline>>) {
         let mut originals = Vec::new();
         let source = self.source_from(nodes, context, &mut originals);
         (source, originals)
@@ -193,7 +205,7 @@ impl View {
         &mut self,
         nodes: &[Node],
         context: InlineContext,
-        originals: &mut Vec<Inline>,
+        originals: &mut Vec<Option<Inline>>,
     ) -> String {
         let mut leaves: Vec<Leaf> = Vec::new();
         for node in nodes {
@@ -216,7 +228,7 @@ impl View {
                     let leaf = Leaf::new(text.clone(), marks.unwrap_or_default());
                     leaves.push(Leaf { spelling: Some(text), ..leaf });
                     let shown = self.inline(&inline);
-                    originals.push(shown);
+                    originals.push(Some(shown));
                 }
                 Node::Block(_) => {}
             }
@@ -256,7 +268,11 @@ impl Builder<'_> {
         }
         let before = self.siblings().len();
         let own = self.originals.len();
-        let source = self.view.source_from(&block.nodes, InlineContext::Lines, &mut self.originals);
+        let mut source = self.view.source_from(&block.nodes, InlineContext::Lines, &mut self.originals);
+        if self.is_cell && source.starts_with('<') {
+            // A cell contains inline Markdown only. In an HTML block, its Markdown would be literal.
+            source.insert_str(0, EMPTY);
+        }
         markdown::read(self, &source);
         let is_same = self.originals.len() == own
             && self.is_idle()

@@ -441,3 +441,22 @@ fn unchanged_blocks_keep_their_keys() {
     assert_eq!(unique.len(), shown.len());
     assert_eq!(view.nodes[0].meta, document.nodes[0].meta);
 }
+
+#[test]
+fn markdown_within_html_of_a_cell_is_parsed() {
+    let cells = [
+        ("<p>*b* c</p>", "p(_b_ c)"),
+        ("<p>*b* c</p><p>`d` *e*</p>", "p(_b_ c) p(`d` _e_)"),
+        (
+            "<ul><li>*b*</li><li>[c](https://example.com)</li></ul>",
+            "ul(li(p(_b_)) li(p([c]<https://example.com>)))",
+        ),
+        ("<div>*b*</div>", "p(_b_)"),
+        ("<details><summary>b</summary>*c*</details>", "details#b(p(b) p(_c_))"),
+        ("<center>*b*</center>", "p@Center(_b_)"),
+        ("x<br>*c*", "p(x⏎_c_)"),
+    ];
+    for (cell, expected) in cells {
+        shown(&[(&format!("| a |\n| - |\n| {cell} |\n"), &format!("table(a / {expected})"))]);
+    }
+}

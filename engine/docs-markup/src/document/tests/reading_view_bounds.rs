@@ -41,6 +41,35 @@ const HOSTILE: &[(&str, &str, &str)] = &[
     ("{% x ", "", ""),
 ];
 
+/// Texts in which a long part is repeated by short ones.
+fn repetitive() -> Vec<(&'static str, String)> {
+    let long = "u".repeat(BYTES / 2);
+    let times = |text: &str| text.repeat(BYTES / 2 / text.len());
+    let runs = times("*a*_b_ ");
+    let spans = format!("<td rowspan=100 colspan=100>a{}", "<tr>".repeat(99));
+    let forged = times("&#x10fffc;0&#x10fffd;");
+    vec![
+        ("spans of cells", format!("<table>{}", spans.repeat(BYTES / spans.len()))),
+        ("a link around paragraphs", format!("<div><a href=\"{long}\">{}", times("<p>a"))),
+        ("a title of a link around paragraphs", format!("<div><a href=x title=\"{long}\">{}", times("<p>a"))),
+        ("a link around footnote references", format!("[{}]({long})\n\n[^1]: n\n", times("a[^1] "))),
+        ("forged placeholders", format!("<i>x</i> [{long}](/y) {forged}")),
+        ("references to a footnote of runs", format!("{}\n\n[^1]: <u>{runs}</u>\n", times("a[^1] "))),
+        ("references to a footnote with a link", format!("{}\n\n[^1]: [a]({long})\n", times("a[^1] "))),
+        ("images in a link", format!("<div><a href=\"{long}\">{}", times("<p><img src=a>"))),
+    ]
+}
+
+/// Repetition is bounded by a constant, besides the memory that follows the length of the text.
+#[test]
+fn a_view_does_not_multiply_long_parts() {
+    for (name, text) in repetitive() {
+        let view = reading_view(&parse(&text)).into_owned();
+        let taken = memory(&view);
+        assert!(taken <= 6 * 1024 * 1024 + 60 * BYTES, "{name}: {taken} bytes of memory");
+    }
+}
+
 #[test]
 fn a_view_takes_work_that_follows_the_bytes() {
     for shape in SHAPES.iter().chain(HOSTILE) {
