@@ -15,7 +15,7 @@ pub use docs_content::{
     PagePatch, PageTexts, PageTree, Rank, Rendering, ReusableEntry, ReusablePatch, ReusableTexts,
     RevisionChange, SharedDocument, Subject, Term, Terms, TextMerger, ThreeWay, TreePage, VariableEntry,
     View, clash_field, document_allowance, evaluate, evaluate_for_visitor, is_numbered, map, parse_document,
-    run_on_text, templates,
+    run_in_place, run_on_text, templates,
 };
 pub use docs_expression as expression;
 pub(crate) use docs_markup::UniqueNames;

@@ -8,7 +8,7 @@ use docs_core::{
     content::{
         Evaluated,
         document::{into_reading_view, memory},
-        document_allowance,
+        document_allowance, run_in_place,
     },
     model::{ContentRef, Document, PageId, ReusableId, SpaceId},
     platform::ShownSpec,
@@ -85,7 +85,7 @@ pub(crate) async fn gather(
             let content = visit.content(&key.0);
             let document = content.get_reusable_document_within(&key.1, Evaluated::Yes, &mut allowance);
             let document = match document.await {
-                Ok(document) => into_reading_view(document),
+                Ok(document) => run_in_place(|| into_reading_view(document)),
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };

@@ -22,6 +22,8 @@ use super::{
 /// Initial and maximum delay after a failed accept. The operating system does not signal when descriptors are free.
 const MIN_ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 const MAX_ACCEPT_PAUSE: Duration = Duration::from_secs(1);
+/// Time for connections to end once they are closed at shutdown.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Size of a connection's send buffer in the operating system, in bytes. A blocked socket becomes writable only after
 /// about a third of its buffer has been sent, so with a larger buffer a slow reader would seem to stall.
 #[cfg(unix)]
@@ -63,7 +65,11 @@ impl Service {
         if ended.is_err() {
             tracing::warn!("close connections of requests that exceed the shutdown time");
             shared.table.close_all();
-            while tasks.join_next().await.is_some() {}
+            // A request that computes without yielding does not notice that its connection is closed.
+            let closed = timeout(CLOSE_TIMEOUT, async { while tasks.join_next().await.is_some() {} }).await;
+            if closed.is_err() {
+                tracing::warn!(requests = tasks.len(), "abandon requests that do not end");
+            }
         }
         sweeping.abort();
     }
@@ -140,4 +146,41 @@ fn is_of_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted, WouldBlock};
 
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted | WouldBlock)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use poem::{EndpointExt, endpoint::make_sync};
+    use tokio::{io::AsyncWriteExt, sync::Notify};
+
+    use super::*;
+
+    /// Upper bound for events that always occur.
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn shutdown_does_not_wait_for_a_request_that_computes() {
+        let started = Arc::new(Notify::new());
+        let (release, released) = mpsc::channel::<()>();
+        let (signal, released) = (Arc::clone(&started), std::sync::Mutex::new(released));
+        let app = make_sync(move |_| {
+            signal.notify_one();
+            // Ends when the sender is dropped.
+            let _ = released.lock().map(|released| released.recv());
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let service = Service::new(
+            app.map_to_response().boxed(),
+            listener,
+            (ConnectionConfig::default(), TrustedProxies::default()),
+        );
+        let running = tokio::spawn(service.run(async move { started.notified().await }, Duration::ZERO));
+        let mut client = TcpStream::connect(address).await.unwrap();
+        client.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+        timeout(PATIENCE, running).await.expect("the service ends").unwrap();
+        drop(release);
+    }
 }

@@ -2,7 +2,11 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use docs_core::{Error, Result, content::document::reading_view, model::Document};
+use docs_core::{
+    Error, Result,
+    content::{document::reading_view, run_in_place},
+    model::Document,
+};
 
 use super::{Caches, PageContext, article::write_aside, cache::PrerenderedKey};
 use crate::{
@@ -68,13 +72,16 @@ impl PageBody {
             .as_deref()
             .map(TextName::from_document_id)
             .filter(|_| visit.is_live() && known.is_none());
-        let document = match reading_view(&shown.document) {
-            Cow::Owned(view) => Arc::new(view),
-            Cow::Borrowed(_) => Arc::clone(&shown.document),
+        let draw = || {
+            let document = match reading_view(&shown.document) {
+                Cow::Owned(view) => Arc::new(view),
+                Cow::Borrowed(_) => Arc::clone(&shown.document),
+            };
+            let draw = || PrerenderedPage::prerender(&document, space, scene.render_options());
+            let drawn = text.and_then(|text| caches.prerender_and_store(key(text), draw));
+            drawn.map_or(Self::Document(document), Self::Prerendered)
         };
-        let draw = || PrerenderedPage::prerender(&document, space, scene.render_options());
-        let drawn = text.and_then(|text| caches.prerender_and_store(key(text), draw));
-        Ok(drawn.map_or(Self::Document(document), Self::Prerendered))
+        Ok(run_in_place(draw))
     }
 
     /// Returns the references of the content.

@@ -1,6 +1,6 @@
 //! Pages that show a document.
 
-use docs_core::{Error, Result};
+use docs_core::{Error, Result, content::run_in_place};
 
 use super::{
     article, body::PageBody, cache::Caches, context::PageContext, head, head::PageHead,
@@ -56,7 +56,11 @@ pub(crate) async fn document_page_of(
         }
     }
     scene.find_variants(caches, at).await?;
-    let html = render_page(&scene, at, &body, &gathered.reused, &specs);
+    let render = || render_page(&scene, at, &body, &gathered.reused, &specs);
+    let html = match &body {
+        PageBody::Document(_) => run_in_place(render),
+        PageBody::None | PageBody::Prerendered(_) => render(),
+    };
     let is_indexed = visit.site.site.visibility == docs_core::model::SiteVisibility::Public
         && !scene.frame.entries[at].is_unindexed;
     let basis = Basis::new(&scene.addresses, (gathered.specs, specs_tag));

@@ -58,7 +58,7 @@ pub use links::{AllBacklinks, Link, LinkCounts, LinkFields, LinkRange, LinkSourc
 pub use load::{CacheLimits, CacheStats, Cost};
 pub use mark::Marks;
 pub use merge::{Conflict, ConflictNote, ContentMerge, Subject, ThreeWay};
-pub use offload::{parse_document, run_blocking, run_on_text, yield_to_others};
+pub use offload::{parse_document, run_blocking, run_in_place, run_on_text, yield_to_others};
 pub use read::CYCLE_DEPTH;
 pub use redirects::{ConfiguredRedirect, MAX_MOVED, MovedPage};
 pub use rendering::Rendering;

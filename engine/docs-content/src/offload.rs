@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use docs_markup::document;
 use docs_model::Document;
-use tokio::runtime::Handle;
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// Maximum text size in bytes for processing inline. Handing a smaller text to another thread would take longer.
 const MAX_INLINE: usize = 16 * 1024;
@@ -29,6 +29,19 @@ pub async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + '
     match Handle::try_current() {
         Ok(runtime) => runtime.spawn_blocking(work).await.ok(),
         Err(_) => Some(work()),
+    }
+}
+
+/// Runs `work` on the current thread. In a multi-threaded tokio runtime, the other tasks of this thread move to another
+/// thread first, so that `work` may take long.
+///
+/// Unlike [`run_blocking`], `work` may borrow. Other futures of the same task wait for it.
+pub fn run_in_place<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current() {
+        Ok(runtime) if runtime.runtime_flavor() == RuntimeFlavor::MultiThread => {
+            tokio::task::block_in_place(work)
+        }
+        _ => work(),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::{
     content::{
         Link, LinkState, PageEntry, PageKind, Rendering, View,
         document::{Anchors, decode_anchor, reading_view},
+        run_in_place,
     },
     model::{BlockKind, Document, PageId},
     store::Key,
@@ -69,7 +70,7 @@ impl PageAnchors {
         let document = view.document(&entry.body, Rendering::Request).await?;
         Ok(match has_embedded_content(&document) {
             true => KnownAnchors::Some,
-            false => KnownAnchors::All(Anchors::new(&reading_view(&document))),
+            false => KnownAnchors::All(run_in_place(|| Anchors::new(&reading_view(&document)))),
         })
     }
 

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     Result,
+    content::run_in_place,
     model::{BlockKind, ContentRef, Document, DocumentPart, OpenApiSpecVersionId, OrgId},
     platform::kernel::platform::Platform,
     store::records::OpenApiSpecVersionRecord,
@@ -74,7 +75,8 @@ impl Platform {
                 // Object reads may use the connection pool of the transaction, so the transaction is closed first.
                 drop(tx);
                 let files = self.spec_bytes(&record.id, &version.filesystem).await?;
-                found = missing.iter().copied().zip(detail::find(&files, &missing)).collect();
+                let details = run_in_place(|| detail::find(&files, &missing));
+                found = missing.iter().copied().zip(details).collect();
             }
             let mut new: BTreeMap<usize, Option<Arc<SpecDetail>>> = BTreeMap::new();
             for (subject, detail) in found {

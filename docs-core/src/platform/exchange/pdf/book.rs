@@ -19,7 +19,7 @@ use crate::{
         Body, FileEntry, PageKind, PageTree, Rendering, TreePage, View,
         document::into_reading_view,
         expression::{Allowance, Budget, Context, MAX_STEPS},
-        parse_document,
+        parse_document, run_in_place,
     },
     model::{ContentRef, Document, OrgId, PageId, ReusableId, SpaceId, UserId, Variables},
     platform::{
@@ -204,7 +204,7 @@ impl Platform {
             // A reusable content block appears on several pages, so only the variables of the space apply.
             None => fill(&mut document, &reading.context, &["space"], &mut reading.allowance),
         }
-        let document = into_reading_view(document);
+        let document = run_in_place(|| into_reading_view(document));
         collect_references(&document, &mut reading.refs);
         if reading.refs.is_over() {
             let most = BookReferences::MAX;

@@ -128,6 +128,7 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
         &[
             "adapters/docs-saml/src/response.rs::MAX_VALIDITY",
             "engine/docs-markup/src/document/reading_view/assemble.rs::MAX_NAME",
+            "engine/docs-markup/src/document/reading_view/assemble.rs::MAX_INDEX",
             "engine/docs-ports/src/search/stems.rs::MAX_ENDING",
             "docs-core/src/platform/kernel/write_window.rs::MAX_CLOCK_SKEW",
             "adapters/docs-git/src/scan.rs::MAX_NUMBER",

@@ -1,6 +1,6 @@
 //! Examples that are generated from schemas.
 
-use std::rc::Rc;
+use std::{collections::HashMap, rc::Rc};
 
 use serde_json::Number;
 
@@ -66,7 +66,7 @@ impl DetailReader<'_, '_> {
         of_choice: Option<Json>,
         (depth, direction): (usize, Direction),
     ) -> Json {
-        let mut fields: Vec<(Rc<str>, Json)> = Vec::new();
+        let (mut fields, mut positions) = (Vec::<(Rc<str>, Json)>::new(), HashMap::<Rc<str>, usize>::new());
         for (name, property) in
             whole.properties.iter().take(MAX_EXAMPLE_FIELDS).take_while(|_| self.has_room())
         {
@@ -77,11 +77,13 @@ impl DetailReader<'_, '_> {
                 Direction::Both => false,
             };
             if !is_left_out && let Some(value) = self.example(&property, depth + 1, direction) {
-                fields.push((name.as_str().into(), value));
+                let name: Rc<str> = name.as_str().into();
+                positions.insert(Rc::clone(&name), fields.len());
+                fields.push((name, value));
             }
         }
         for (name, value) in of_choice.iter().flat_map(Json::fields) {
-            match fields.iter_mut().find(|(known, _)| known == name) {
+            match positions.get(name).and_then(|at| fields.get_mut(*at)) {
                 Some(known) => known.1 = value.clone(),
                 None => fields.push((Rc::clone(name), value.clone())),
             }

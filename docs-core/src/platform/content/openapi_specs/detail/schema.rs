@@ -296,15 +296,16 @@ impl DetailReader<'_, '_> {
         let mapping = whole.value("discriminator").and_then(|of| of.get("mapping")).map(Json::fields);
         let mapping = mapping.unwrap_or_default();
         let has_discriminator = whole.discriminator().is_some();
+        let targets = mapping.iter().enumerate().rev();
+        let targets: HashMap<&str, usize> =
+            targets.filter_map(|(at, (_, target))| Some((target.as_text()?, at))).collect();
         let alternative = |of: &SpecValue| {
             let reference = of.text("$ref").unwrap_or_default();
-            let is_target = |target: &str| {
-                !reference.is_empty() && (target == reference || target == reference_name(reference))
-            };
-            let named = mapping.iter().find(|(_, target)| target.as_text().is_some_and(is_target));
+            let name = reference_name(reference);
+            let known = [reference, name].map(|target| targets.get(target).filter(|_| !reference.is_empty()));
+            let named = known.into_iter().flatten().min().and_then(|at| mapping.get(*at));
             let value = named.map(|(value, _)| value.to_string());
-            let value =
-                value.or_else(|| Some(reference_name(reference).to_owned()).filter(|name| !name.is_empty()));
+            let value = value.or_else(|| Some(name.to_owned()).filter(|name| !name.is_empty()));
             Alternative { schema: self.merge(of.clone()), value: value.filter(|_| has_discriminator) }
         };
         if whole.groups.is_empty() && !mapping.is_empty() {
