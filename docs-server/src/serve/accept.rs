@@ -160,7 +160,7 @@ mod tests {
     /// Upper bound for events that always occur.
     const PATIENCE: Duration = Duration::from_secs(60);
 
-    #[tokio::test(flavor = "multi_thread")]
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn shutdown_does_not_wait_for_a_request_that_computes() {
         let started = Arc::new(Notify::new());
         let (release, released) = mpsc::channel::<()>();
