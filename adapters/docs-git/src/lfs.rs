@@ -22,7 +22,7 @@ use crate::{
     address::{self, host_error},
     failure::{idle_error, unreachable_error},
     meter::file_too_large,
-    pace::Pace,
+    pace::{Pace, Phase},
     web::check_status,
 };
 
@@ -176,8 +176,8 @@ impl LfsHost {
 
     /// Reads a body of a maximum size.
     async fn body(&self, response: &mut Response, limit: usize) -> Result<Bytes, GitError> {
-        let (mut body, mut pace) = (BytesMut::new(), Pace::new(self.limits.idle));
-        while let Some(piece) = pace.chunk(response).await? {
+        let (mut body, mut pace) = (BytesMut::new(), Pace::receiving(self.limits.idle));
+        while let Some(piece) = pace.chunk(Phase::Transfer, response).await? {
             if body.len() + piece.len() > limit {
                 return Err(GitError::Broken(format!("the Git LFS server sends more than {limit} bytes")));
             }

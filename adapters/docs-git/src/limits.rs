@@ -41,7 +41,8 @@ pub struct Limits {
     /// Maximum duration of resolving a ref, which is done for many repositories in turn. 15 seconds by default.
     pub look: Duration,
     /// Maximum time without received data, and without progress in sending a push. In each period of this length, a
-    /// fetch receives at least 1,000 bytes per second on average. 1 minute by default.
+    /// fetch or a push transfers at least 1,000 bytes per second on average. Waits between the packets of a response do
+    /// not count, because servers send small keep-alive packets while they work. 1 minute by default.
     pub idle: Duration,
 }
 

@@ -23,6 +23,7 @@ pub(crate) use self::offer::Offer;
 use crate::{
     Limits,
     meter::{UnpackedMeter, chain_too_long, chains_too_large, object_too_large, objects_too_large},
+    pace::Phase,
 };
 
 /// Maximum number of objects in a pack. libgit2 takes about 130 bytes of memory for each. The whole history of Git
@@ -54,6 +55,11 @@ pub(crate) struct Scan {
 impl Scan {
     pub(crate) fn new(limits: Limits) -> Self {
         Self { frame: PacketState::new(), pack: Pack::new(limits) }
+    }
+
+    /// Returns the state of the transfer after the last inspected byte.
+    pub(crate) const fn phase(&self) -> Phase {
+        if self.frame.is_between_packets() { Phase::Processing } else { Phase::Transfer }
     }
 
     /// Inspects received bytes, and yields to other tasks in between.

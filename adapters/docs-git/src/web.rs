@@ -19,7 +19,7 @@ use crate::{
     clone::{CommitSelector, refusal},
     failure::{idle_error, unreachable_error},
     meter::Meter,
-    pace::Pace,
+    pace::{Pace, Phase},
     redact,
     scan::{Offer, Scan},
 };
@@ -94,6 +94,17 @@ impl Service {
     /// Returns the media type of a body.
     fn content_type(self, body: &str) -> String {
         format!("application/x-{}-{body}", self.name())
+    }
+}
+
+impl ResponseKind {
+    /// Returns the state of the transfer after the last received chunk.
+    fn phase(&self) -> Phase {
+        match self {
+            // Servers do not send keep-alive packets between refs.
+            Self::Refs(_) => Phase::Transfer,
+            Self::Pack(scan) => scan.phase(),
+        }
     }
 }
 
@@ -254,8 +265,9 @@ impl HttpSession {
         answer: ResponseSender,
         mut arriving: ResponseKind,
     ) -> Result<(), GitError> {
-        let mut pace = Pace::new(self.idle);
-        while let Some(piece) = pace.chunk(&mut response).await? {
+        // The server may prepare the response until its first chunk arrives.
+        let (mut pace, mut phase) = (Pace::receiving(self.idle), Phase::Processing);
+        while let Some(piece) = pace.chunk(phase, &mut response).await? {
             self.meter.add(piece.len() as u64)?;
             let piece = match &mut arriving {
                 ResponseKind::Refs(offer) => offer.pass(&piece)?,
@@ -271,6 +283,7 @@ impl HttpSession {
             if !is_read {
                 return Ok(());
             }
+            phase = arriving.phase();
         }
         // The receiver may have been dropped already.
         let _ = answer.send(None).await;
@@ -315,7 +328,61 @@ pub(crate) fn refusal_error(error: GitError) -> GitError {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use docs_web::{Outbound, SystemResolver};
+    use tokio::{sync::mpsc, time::Instant};
+
     use super::*;
+    use crate::{
+        pace::timed::{SECOND, drip, response},
+        packet::line,
+    };
+
+    fn session() -> HttpSession {
+        let address = address::Web { url: url("https://a.test/x.git"), credentials: None };
+        let guard = Guard::new(Outbound::Public, Arc::new(SystemResolver));
+        HttpSession::new(address, guard, Dialer::new(USER_AGENT).unwrap(), Limits::default())
+    }
+
+    /// Reads a response to a fetch. Returns the result and the seconds until then.
+    async fn forward(kind: ResponseKind, chunks: Vec<(Duration, Vec<u8>)>) -> (Result<(), GitError>, u64) {
+        let (answer, mut pieces) = mpsc::channel(1);
+        let drain = tokio::spawn(async move { while pieces.recv().await.is_some() {} });
+        let begun = Instant::now();
+        let result = session().forward(response(chunks), answer, kind).await;
+        drain.await.unwrap();
+        (result, begun.elapsed().as_secs())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn fetches_from_hosts_that_drip_are_given_up() {
+        let slow =
+            || Err(GitError::Unreachable("the server sends less than 1000 bytes per second".to_owned()));
+        let refs =
+            || ResponseKind::Refs(Box::new(Offer::new(CommitSelector::Ref("refs/heads/main".to_owned()))));
+        let pack = || ResponseKind::Pack(Box::new(Scan::new(Limits::default())));
+        let reference = line(&format!("{} refs/heads/a", Oid::ZERO_SHA1));
+        // One ref per second, and a byte per second of a ref, of a packet, and of a pack without packets.
+        let per_ref = vec![(SECOND, reference.clone().into_bytes()); 200];
+        let packet = [b"0200\x02".as_slice(), &[b'a'; 200]].concat();
+        // The beginning of a file of 256 bytes, uncompressed.
+        let start = b"PACK\0\0\0\x02\0\0\0\x01\xb0\x10\x78\x01\0\0\x01\xff\xfe".as_slice();
+        let raw = [start, &[b'a'; 200]].concat();
+        for (kind, chunks) in [
+            (refs(), per_ref),
+            (refs(), drip(reference.repeat(5).as_bytes())),
+            (pack(), drip(&packet)),
+            (pack(), drip(&raw)),
+        ] {
+            let (result, seconds) = forward(kind, chunks).await;
+            assert_eq!(result, slow());
+            assert!((60..=61).contains(&seconds), "{seconds}");
+        }
+        // A server that packs objects sends a keep-alive packet every five seconds.
+        let packing = vec![(SECOND * 5, b"0005\x01".to_vec()); 50];
+        assert_eq!(forward(pack(), packing).await, (Ok(()), 250));
+    }
 
     fn url(text: &str) -> Url {
         Url::parse(text).unwrap()

@@ -2,7 +2,10 @@
 
 use docs_ports::GitError;
 
-use crate::packet::{Packet, Packets, broken_off, malformed_packet};
+use crate::{
+    pace::Phase,
+    packet::{Packet, Packets, broken_off, malformed_packet},
+};
 
 /// The outcome of a push.
 #[derive(Debug, PartialEq, Eq)]
@@ -54,6 +57,11 @@ impl<'a> ReportReader<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the state of the transfer after the last received byte.
+    pub(super) fn phase(&self) -> Phase {
+        if self.packets.is_empty() && self.lines.is_empty() { Phase::Processing } else { Phase::Transfer }
     }
 
     /// Returns the report and the output of hooks.

@@ -3,7 +3,10 @@
 use std::{
     io,
     pin::{Pin, pin},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     task::{Context, Poll},
     time::Duration,
 };
@@ -25,7 +28,8 @@ use super::{
 };
 use crate::{
     advertisement::{Advertisement, AdvertisementReader},
-    failure::{idle_error, unreachable_error},
+    failure::idle_error,
+    pace::{Pace, Phase},
     packet::line,
     redact,
     web::{HttpSession, check_status, has_type},
@@ -34,7 +38,7 @@ use crate::{
 /// A repository that receives a push over HTTP.
 pub(super) struct Receiver {
     session: HttpSession,
-    /// Maximum time without progress in either direction.
+    /// Maximum time without progress in either direction, and the period of the minimum rate.
     idle: Duration,
 }
 
@@ -125,7 +129,7 @@ impl Receiver {
         }
         self.session.check_type(&response, "advertisement")?;
         let mut reader = AdvertisementReader::new(&update.reference);
-        let read = self.read(response, usize::MAX, |piece| reader.add(piece)).await;
+        let read = self.read(response, usize::MAX, |piece| reader.add(piece).map(|()| Phase::Transfer)).await;
         read.and_then(|()| reader.finish()).map_err(|error| self.without_credentials(error))
     }
 
@@ -136,29 +140,26 @@ impl Receiver {
         reference: &str,
     ) -> Result<(Report, String), GitError> {
         let mut reader = ReportReader::new(has_side_band, reference);
-        let read = self.read(response, MAX_ANSWER, |piece| reader.add(piece)).await;
+        let read = self.read(response, MAX_ANSWER, |piece| reader.add(piece).map(|()| reader.phase())).await;
         read.and_then(|()| reader.finish()).map_err(|error| self.without_credentials(error))
     }
 
-    /// Reads a body in chunks.
+    /// Reads a body in chunks. `take` returns the state of the transfer after each of them.
     async fn read(
         &self,
         mut response: Response,
         mut most: usize,
-        mut take: impl FnMut(&[u8]) -> Result<(), GitError>,
+        mut take: impl FnMut(&[u8]) -> Result<Phase, GitError>,
     ) -> Result<(), GitError> {
-        loop {
-            match timeout(self.idle, response.chunk()).await.map_err(|_| idle_error())? {
-                Ok(None) => return Ok(()),
-                Ok(Some(piece)) => {
-                    most = most.checked_sub(piece.len()).ok_or_else(|| {
-                        GitError::Broken("the response of the server is too long".to_owned())
-                    })?;
-                    take(&piece)?;
-                }
-                Err(error) => return Err(unreachable_error(&error)),
-            }
+        // The server may prepare the response until its first chunk arrives.
+        let (mut pace, mut phase) = (Pace::receiving(self.idle), Phase::Processing);
+        while let Some(piece) = pace.chunk(phase, &mut response).await? {
+            most = most
+                .checked_sub(piece.len())
+                .ok_or_else(|| GitError::Broken("the response of the server is too long".to_owned()))?;
+            phase = take(&piece)?;
         }
+        Ok(())
     }
 
     /// Checks the status. Accepts a response with a readable rejection message, so that the message can be reported.
@@ -177,7 +178,7 @@ impl Receiver {
         let mut text = Vec::new();
         let read = self.read(response, MAX_TEXT, |piece| {
             text.extend_from_slice(piece);
-            Ok(())
+            Ok(Phase::Transfer)
         });
         let is_whole = read.await.is_ok();
         match String::from_utf8(text) {
@@ -196,17 +197,62 @@ impl Receiver {
     }
 }
 
-/// Waits for a response as long as there is progress.
+/// Waits for a response while the server accepts the request at the minimum rate, and then while it processes the
+/// request.
 async fn await_with_progress<T>(
     answer: impl Future<Output = T>,
-    progress: &Notify,
+    progress: &Progress,
     idle: Duration,
 ) -> Result<T, GitError> {
-    let mut answer = pin!(answer);
+    let (mut answer, mut pace) = (pin!(answer), Pace::sending(idle));
+    let mut counted = 0;
     loop {
-        tokio::select! {
-            answer = &mut answer => return Ok(answer),
-            moved = timeout(idle, progress.notified()) => moved.map_err(|_| idle_error())?,
+        let event = async {
+            tokio::select! {
+                biased;
+                answer = &mut answer => Some(answer),
+                () = progress.moved.notified() => None,
+            }
+        };
+        let mut count = || {
+            let accepted = progress.accepted();
+            accepted - std::mem::replace(&mut counted, accepted)
+        };
+        let size = |answer: &Option<T>| answer.is_none().then(&mut count);
+        if let Some(answer) = pace.wait(progress.phase(), event, size).await? {
+            return Ok(answer);
+        }
+    }
+}
+
+/// The part of a request that the server has accepted, including data in buffers of this machine.
+struct Progress {
+    length: u64,
+    accepted: AtomicU64,
+    moved: Notify,
+}
+
+impl Progress {
+    fn new(length: u64) -> Self {
+        Self { length, accepted: AtomicU64::new(0), moved: Notify::new() }
+    }
+
+    fn add(&self, bytes: u64) {
+        self.accepted.fetch_add(bytes, Ordering::SeqCst);
+        self.moved.notify_one();
+    }
+
+    fn accepted(&self) -> u64 {
+        self.accepted.load(Ordering::SeqCst)
+    }
+
+    /// Returns the state of the transfer. Before its first byte, the connection is established; after its last byte,
+    /// the server processes the request.
+    fn phase(&self) -> Phase {
+        match self.accepted() {
+            0 => Phase::Processing,
+            accepted if accepted >= self.length => Phase::Processing,
+            _ => Phase::Transfer,
         }
     }
 }
@@ -214,14 +260,13 @@ async fn await_with_progress<T>(
 /// The body of a push: the command, followed by the pack, which a thread reads.
 struct PackBody {
     pieces: mpsc::Receiver<io::Result<Bytes>>,
-    left: u64,
-    progress: Arc<Notify>,
+    progress: Arc<Progress>,
 }
 
 impl PackBody {
-    fn start(command: Bytes, length: u64, pack: Pack) -> (Self, Arc<Notify>) {
+    fn start(command: Bytes, length: u64, pack: Pack) -> (Self, Arc<Progress>) {
         let (sender, pieces) = mpsc::channel(MAX_BUFFERED_PIECES);
-        let progress = Arc::new(Notify::new());
+        let progress = Arc::new(Progress::new(length));
         tokio::task::spawn_blocking(move || {
             let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
             let send = |piece: Bytes| sender.blocking_send(Ok(piece)).map_err(|_| gone());
@@ -231,7 +276,11 @@ impl PackBody {
                 let _ = sender.blocking_send(Err(error));
             }
         });
-        (Self { pieces, left: length, progress: Arc::clone(&progress) }, progress)
+        (Self { pieces, progress: Arc::clone(&progress) }, progress)
+    }
+
+    fn left(&self) -> u64 {
+        self.progress.length.saturating_sub(self.progress.accepted())
     }
 }
 
@@ -244,19 +293,116 @@ impl Body for PackBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
         let piece = std::task::ready!(self.pieces.poll_recv(context));
-        self.progress.notify_one();
         Poll::Ready(piece.map(|piece| {
             let piece = piece?;
-            self.left = self.left.saturating_sub(piece.len() as u64);
+            self.progress.add(piece.len() as u64);
             Ok(Frame::data(piece))
         }))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.left == 0
+        self.left() == 0
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left)
+        SizeHint::with_exact(self.left())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docs_web::{Dialer, Guard, Outbound, SystemResolver};
+    use tokio::time::{Instant, sleep};
+    use url::Url;
+
+    use super::*;
+    use crate::{
+        Limits, address,
+        pace::timed::{SECOND, drip, response},
+        web::USER_AGENT,
+    };
+
+    const MAIN: &str = "refs/heads/main";
+
+    fn receiver() -> Receiver {
+        let url = Url::parse("https://a.test/x.git").unwrap();
+        let guard = Guard::new(Outbound::Public, Arc::new(SystemResolver));
+        let limits = Limits::default();
+        let dialer = Dialer::new(USER_AGENT).unwrap();
+        let session = HttpSession::new(address::Web { url, credentials: None }, guard, dialer, limits);
+        Receiver::new(session, limits.time, limits.idle)
+    }
+
+    fn slow(verb: &str) -> GitError {
+        GitError::Unreachable(format!("the server {verb} less than 1000 bytes per second"))
+    }
+
+    /// Returns a packet of a side band.
+    fn band(number: char, text: &str) -> String {
+        line(&format!("{number}{text}"))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn push_responses_that_drip_are_given_up() {
+        let text = band('\u{2}', &"a".repeat(200));
+        let report = line("unpack ok\n") + &line("ok refs/heads/main\n") + &line(&"a".repeat(200));
+        // The report in packets of one byte each.
+        let inner = report.chars().map(|one| (SECOND, band('\u{1}', &one.to_string()).into_bytes()));
+        for (has_side_band, chunks) in
+            [(true, drip(text.as_bytes())), (false, drip(report.as_bytes())), (true, inner.collect())]
+        {
+            let begun = Instant::now();
+            let result = receiver().report(response(chunks), has_side_band, MAIN).await;
+            assert_eq!(result, Err(slow("sends")));
+            let seconds = begun.elapsed().as_secs();
+            // Waits between packets do not count.
+            assert!((60..=80).contains(&seconds), "{seconds}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn hooks_may_run_while_keep_alive_packets_arrive() {
+        let mut chunks = vec![(SECOND * 5, line("\u{1}").into_bytes()); 40];
+        chunks.push((SECOND, band('\u{2}', "checked\n").into_bytes()));
+        let report = line("unpack ok\n") + &line("ok refs/heads/main\n") + "0000";
+        chunks.push((SECOND * 50, (band('\u{1}', &report) + "0000").into_bytes()));
+        let result = receiver().report(response(chunks), true, MAIN).await;
+        assert_eq!(result, Ok((Report::Done, "checked\n".to_owned())));
+    }
+
+    /// Accepts a body in the given amounts per second, and then responds after `processing` seconds.
+    async fn accept(
+        amounts: Vec<u64>,
+        length: u64,
+        processing: u32,
+    ) -> (Result<&'static str, GitError>, u64) {
+        let (begun, progress) = (Instant::now(), Progress::new(length));
+        let answer = async {
+            for amount in amounts {
+                sleep(SECOND).await;
+                progress.add(amount);
+            }
+            sleep(SECOND * processing).await;
+            "done"
+        };
+        let result = await_with_progress(answer, &progress, Duration::from_secs(60)).await;
+        (result, begun.elapsed().as_secs())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn pushes_that_a_server_accepts_slowly_are_given_up() {
+        assert_eq!(accept(vec![1; 500], 500, 0).await, (Err(slow("accepts")), 61));
+        assert_eq!(accept(vec![900; 500], 450_000, 0).await, (Err(slow("accepts")), 61));
+        assert_eq!(accept(vec![1000; 200], 200_000, 0).await, (Ok("done"), 200));
+        // A large amount at the beginning helps for one period.
+        let late = [vec![10_000_000], vec![1; 500]].concat();
+        assert_eq!(accept(late, 10_000_500, 0).await, (Err(slow("accepts")), 121));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn servers_have_time_to_process_a_push() {
+        assert_eq!(accept(vec![10], 10, 59).await, (Ok("done"), 60));
+        assert_eq!(accept(vec![10], 10, 61).await, (Err(idle_error()), 61));
+        assert_eq!(accept(vec![10], 20, 61).await, (Err(slow("accepts")), 61));
     }
 }

@@ -23,6 +23,11 @@ impl PacketState {
         Self::Length(Vec::new())
     }
 
+    /// Returns `true` if no packet has begun.
+    pub(super) const fn is_between_packets(&self) -> bool {
+        matches!(self, Self::Length(length) if length.is_empty())
+    }
+
     /// Takes the next bytes of the pack from the received bytes. Returns `None` if no bytes are left.
     pub(super) fn next<'b>(&mut self, bytes: &mut &'b [u8]) -> Result<Option<&'b [u8]>, GitError> {
         while let Some(first) = bytes.first() {
