@@ -237,7 +237,7 @@ fn put_glyph(known: &FormulaFont, code: u32, spot: FormulaPosition, sheet: &mut 
     let (from, text) = (count(sheet.glyphs.len()), count(sheet.text.len()));
     sheet.text.push(said);
     let length = u16::try_from(said.len_utf8()).unwrap_or(4);
-    sheet.glyphs.push(Glyph { advance: 0.0, start: 0, length, id });
+    sheet.glyphs.push(Glyph { id, text: length, ..Glyph::default() });
     let glyphs = SheetRange { from, to: from + 1 };
     let text = SheetRange { from: text, to: count(sheet.text.len()) };
     let FormulaPosition { x, y, em: size, ink, tag } = spot;

@@ -106,7 +106,9 @@ impl Pager {
     pub(crate) fn sheet(&mut self) -> &mut Sheet {
         // The list is never empty, and `next` adds a sheet before it advances.
         let last = self.sheets.len() - 1;
-        &mut self.sheets[self.at.min(last)]
+        let sheet = &mut self.sheets[self.at.min(last)];
+        sheet.unpack();
+        sheet
     }
 
     pub(crate) const fn position(&self) -> SheetPosition {
@@ -211,6 +213,7 @@ impl Pager {
             return Err(LayoutStop::Full);
         }
         self.close_parts();
+        self.sheets[self.at].pack();
         self.at += 1;
         if self.at == self.sheets.len() {
             self.sheets.push(Sheet { filled: TOP_MARGIN, ..Sheet::default() });
@@ -343,6 +346,7 @@ impl Pager {
                 sheet.absorb(note, y);
                 y += height;
             }
+            sheet.pack();
         }
         sheets
     }

@@ -6,25 +6,75 @@ use ratex_types::path_command::PathCommand;
 
 use crate::{appearance::RgbColor, tags::TagId};
 
-/// A glyph of a run. It is compact (12 bytes), because a book has millions of glyphs.
-#[derive(Clone, Copy, Debug)]
+/// A glyph of a run.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Glyph {
     /// Advance width, relative to the font size.
     pub(crate) advance: f32,
-    /// Offset of its text, relative to the text of the run.
-    pub(crate) start: u32,
-    /// Length of its text.
-    pub(crate) length: u16,
-    pub(crate) id: u16,
-}
-
-/// Displacement of a glyph from the pen position.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Offset {
-    /// Index of the glyph on the sheet.
-    pub(crate) glyph: u32,
+    /// Displacement from the pen position, relative to the font size.
     pub(crate) x: f32,
     pub(crate) y: f32,
+    pub(crate) id: u16,
+    /// Length of its text, which begins at the end of the text of the previous glyph, or [`Glyph::SAME_TEXT`].
+    pub(crate) text: u16,
+}
+
+impl Glyph {
+    /// Marks a glyph that has the same text as the previous one.
+    pub(crate) const SAME_TEXT: u16 = u16::MAX;
+
+    /// Returns the content of the glyph for comparisons.
+    const fn bits(self) -> [u32; 4] {
+        let ids = (self.id as u32) << 16 | self.text as u32;
+        [self.advance.to_bits(), self.x.to_bits(), self.y.to_bits(), ids]
+    }
+}
+
+/// Maximum number of glyphs with the same id that [`PackedGlyphs`] compares with a glyph. A glyph that equals an older
+/// one is stored again.
+const MAX_COMPARED: usize = 16;
+
+/// The glyphs of a finished sheet: the distinct ones, and the index of each. This takes about 3 bytes per glyph instead
+/// of 16, and a book has millions of glyphs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PackedGlyphs {
+    distinct: Vec<Glyph>,
+    order: Vec<u16>,
+}
+
+impl PackedGlyphs {
+    /// Packs glyphs. Returns `None` if there are too many distinct ones.
+    fn pack(glyphs: &[Glyph]) -> Option<Self> {
+        let mut packed = Self { distinct: Vec::new(), order: Vec::with_capacity(glyphs.len()) };
+        // The glyph that was stored last for each id, and the one before each glyph. A hash map takes several times as
+        // long.
+        let mut last = vec![u16::MAX; usize::from(u16::MAX) + 1];
+        let mut before: Vec<u16> = Vec::new();
+        for glyph in glyphs {
+            let first = last.get_mut(usize::from(glyph.id))?;
+            let mut at = *first;
+            let mut compared = 0;
+            while let Some(known) = packed.distinct.get(usize::from(at))
+                && known.bits() != glyph.bits()
+            {
+                compared += 1;
+                at = if compared < MAX_COMPARED { before.get(usize::from(at)).copied()? } else { u16::MAX };
+            }
+            if at == u16::MAX {
+                at = u16::try_from(packed.distinct.len()).ok().filter(|at| *at < u16::MAX)?;
+                packed.distinct.push(*glyph);
+                before.push(std::mem::replace(first, at));
+            }
+            packed.order.push(at);
+        }
+        packed.distinct.shrink_to_fit();
+        Some(packed)
+    }
+
+    fn unpack(&self) -> Vec<Glyph> {
+        let glyph = |at: &u16| self.distinct.get(usize::from(*at)).copied().unwrap_or_default();
+        self.order.iter().map(glyph).collect()
+    }
 }
 
 /// A range in one of the lists of a sheet.
@@ -130,8 +180,9 @@ pub(crate) struct Label {
 pub(crate) struct Sheet {
     pub(crate) ops: Vec<Op>,
     pub(crate) text: String,
+    /// The glyphs, unless they are packed.
     pub(crate) glyphs: Vec<Glyph>,
-    pub(crate) offsets: Vec<Offset>,
+    pub(crate) packed: PackedGlyphs,
     pub(crate) links: Vec<LinkArea>,
     pub(crate) bookmarks: Vec<Bookmark>,
     pub(crate) labels: Vec<Label>,
@@ -178,14 +229,34 @@ impl Sheet {
         self.links.push(link);
     }
 
+    /// Reduces the memory of a finished sheet. [`Sheet::unpack`] must be called before it is changed or drawn.
+    pub(crate) fn pack(&mut self) {
+        self.ops.shrink_to_fit();
+        self.text.shrink_to_fit();
+        self.links.shrink_to_fit();
+        if self.glyphs.is_empty() {
+            return;
+        }
+        match PackedGlyphs::pack(&self.glyphs) {
+            Some(packed) => (self.packed, self.glyphs) = (packed, Vec::new()),
+            None => self.glyphs.shrink_to_fit(),
+        }
+    }
+
+    /// Restores the glyphs of a packed sheet.
+    pub(crate) fn unpack(&mut self) {
+        if self.glyphs.is_empty() {
+            self.glyphs = std::mem::take(&mut self.packed).unpack();
+        }
+    }
+
     /// Appends the content of another sheet, except its footnotes, moved down by `down`.
     pub(crate) fn absorb(&mut self, other: Self, down: f32) {
+        self.unpack();
         let (glyphs, text) = (count(self.glyphs.len()), count(self.text.len()));
         let shift = |part: SheetRange, by: u32| SheetRange { from: part.from + by, to: part.to + by };
         self.text.push_str(&other.text);
         self.glyphs.extend(other.glyphs);
-        let offsets = other.offsets.into_iter();
-        self.offsets.extend(offsets.map(|offset| Offset { glyph: offset.glyph + glyphs, ..offset }));
         self.ops.extend(other.ops.into_iter().map(|mut op| {
             match &mut op.mark {
                 Mark::Reserved => {}
@@ -211,4 +282,53 @@ impl Sheet {
 /// Converts a length. The lists of a sheet never exceed the range of `u32`.
 pub(crate) fn count(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn glyphs(count: u32) -> Vec<Glyph> {
+        (0..count).map(|at| Glyph { advance: f32::from_bits(at), text: 1, ..Glyph::default() }).collect()
+    }
+
+    fn bits(sheet: &Sheet) -> Vec<[u32; 4]> {
+        sheet.glyphs.iter().map(|glyph| glyph.bits()).collect()
+    }
+
+    #[test]
+    fn glyphs_are_equal_after_packing() {
+        for count in [0, 1, 1_000, 65_535, 65_536] {
+            // Glyphs that differ in their advance have the same id.
+            let few = |glyph: Glyph| Glyph { id: (glyph.bits()[0] / 16) as u16, ..glyph };
+            let glyphs: Vec<Glyph> = glyphs(count).into_iter().map(few).collect();
+            let mut sheet = Sheet { glyphs: [glyphs.clone(), glyphs].concat(), ..Sheet::default() };
+            let before = bits(&sheet);
+            sheet.pack();
+            assert_eq!(sheet.glyphs.is_empty(), count < 65_536, "{count}");
+            assert!(sheet.packed.distinct.len() <= count as usize, "each is stored once");
+            sheet.pack();
+            sheet.unpack();
+            assert_eq!(bits(&sheet), before, "{count}");
+        }
+    }
+
+    #[test]
+    fn glyphs_that_differ_everywhere_are_packed_in_linear_time() {
+        let mut sheet = Sheet { glyphs: [glyphs(30_000), glyphs(30_000)].concat(), ..Sheet::default() };
+        let before = bits(&sheet);
+        sheet.pack();
+        assert_eq!(sheet.packed.distinct.len(), 60_000);
+        sheet.unpack();
+        assert_eq!(bits(&sheet), before);
+    }
+
+    #[test]
+    fn packed_sheet_absorbs_others_behind_its_glyphs() {
+        let mut sheet = Sheet { glyphs: glyphs(3), ..Sheet::default() };
+        sheet.pack();
+        sheet.absorb(Sheet { glyphs: glyphs(2), ..Sheet::default() }, 0.0);
+        let expected = Sheet { glyphs: [glyphs(3), glyphs(2)].concat(), ..Sheet::default() };
+        assert_eq!(bits(&sheet), bits(&expected));
+    }
 }

@@ -148,35 +148,27 @@ impl Tags {
         }
     }
 
-    /// Builds the tag tree.
+    /// Builds the tag tree. Each tag is released when it is part of the tree.
     pub(crate) fn tree(mut self, language: &str) -> TagTree {
-        // Children come after their parents, so the last tags are the innermost.
-        let mut built: Vec<Option<TagGroup>> = Vec::new();
-        built.resize_with(self.all.len(), || None);
-        while let Some(entry) = self.all.pop() {
-            let at = self.all.len();
-            if !entry.placed {
-                continue;
-            }
-            let mut group = TagGroup::new(entry.role.kind());
-            for child in entry.children {
-                match child {
-                    Child::Drawn(what) => group.push(what),
-                    Child::Part(id) => {
-                        if let Some(inner) = built.get_mut(id.at()).and_then(Option::take) {
-                            group.push(inner);
-                        }
-                    }
-                }
-            }
-            if let Some(place) = built.get_mut(at) {
-                *place = Some(group);
-            }
-        }
         let mut tree = TagTree::new().with_lang(Some(language.to_owned()));
-        if let Some(book) = built.first_mut().and_then(Option::take) {
-            book.children.into_iter().for_each(|child: Node| tree.push(child));
-        }
+        tree.children = self.nodes(TagId::BOOK);
         tree
+    }
+
+    /// Returns the content of a tag. The nesting of tags is that of the blocks, which is limited.
+    fn nodes(&mut self, id: TagId) -> Vec<Node> {
+        let children = self.all.get_mut(id.at()).map(|entry| std::mem::take(&mut entry.children));
+        let mut nodes = Vec::with_capacity(children.as_ref().map_or(0, Vec::len));
+        for child in children.unwrap_or_default() {
+            nodes.push(match child {
+                Child::Drawn(what) => what.into(),
+                Child::Part(id) => {
+                    let Some(entry) = self.all.get_mut(id.at()) else { continue };
+                    let kind = std::mem::replace(&mut entry.role, Role::Division).kind();
+                    TagGroup::with_children(kind, self.nodes(id)).into()
+                }
+            });
+        }
+        nodes
     }
 }

@@ -27,7 +27,7 @@ use crate::{
     fonts::BookFonts,
     layout::LinkDestination,
     pictures::PictureContent,
-    sheet::{Area, LinkArea, Mark, Op, Paint, Sheet, SheetRange},
+    sheet::{Area, Glyph, LinkArea, Mark, Op, Paint, Sheet, SheetRange},
     tags::{TagId, Tags},
     termination::{Clock, LayoutResult, LayoutStop},
 };
@@ -65,8 +65,9 @@ pub(crate) fn write(
     let places = LabelPositions::from_sheets(&sheets);
     let outline = outline(&sheets);
     let mut pictures = Pictures { shapes: sources.shapes, drawn: HashMap::new() };
-    for sheet in sheets {
+    for mut sheet in sheets {
         clock.check()?;
+        sheet.unpack();
         let settings = PageSettings::from_wh(SHEET_WIDTH, SHEET_HEIGHT);
         let settings = settings.ok_or_else(|| LayoutStop::Failed("the sheet size is valid".to_owned()))?;
         let mut page = document.start_page_with(settings);
@@ -217,18 +218,16 @@ fn draw(op: &Op, sheet: &Sheet, faces: &BookFonts, pictures: &mut Pictures, surf
 
 /// Returns the glyphs of a run, with text ranges relative to the text of the run.
 fn glyphs_of(sheet: &Sheet, part: SheetRange, said: &str) -> Vec<KrillaGlyph> {
-    let (from, to) = (part.from as usize, part.to as usize);
-    let first = sheet.offsets.partition_point(|offset| offset.glyph < part.from);
-    let mut offsets = sheet.offsets.get(first..).unwrap_or_default().iter().peekable();
-    let glyphs = sheet.glyphs.get(from..to).unwrap_or_default();
+    let glyphs = sheet.glyphs.get(part.from as usize..part.to as usize).unwrap_or_default();
     let mut out = Vec::with_capacity(glyphs.len());
-    for (at, glyph) in glyphs.iter().enumerate() {
-        let offset = offsets.next_if(|offset| offset.glyph as usize == from + at);
-        let (x, y) = offset.map_or((0.0, 0.0), |offset| (offset.x, offset.y));
-        let start = glyph.start as usize;
-        let end = start + usize::from(glyph.length);
-        let range = if said.get(start..end).is_some() { start..end } else { 0..0 };
-        out.push(KrillaGlyph::new(GlyphId::new(glyph.id.into()), glyph.advance, x, y, 0.0, range, None));
+    let mut text = 0..0;
+    for glyph in glyphs {
+        if glyph.text != Glyph::SAME_TEXT {
+            text = text.end..text.end + usize::from(glyph.text);
+        }
+        let range = if said.get(text.clone()).is_some() { text.clone() } else { 0..0 };
+        let Glyph { advance, x, y, id, .. } = *glyph;
+        out.push(KrillaGlyph::new(GlyphId::new(id.into()), advance, x, y, 0.0, range, None));
     }
     out
 }

@@ -22,6 +22,7 @@ pub(crate) fn number_sheets(setter: &mut Setter, sheets: &mut [Sheet], title: &s
         setter.clock.check()?;
         let foot = setter.draw_footer(title, at + 1, all)?;
         sheet.absorb(foot, CONTENT_BOTTOM + 20.0);
+        sheet.pack();
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ use crate::{
     appearance::{ACCENT, RgbColor, SOFT},
     formula::FormulaPosition,
     layout_tree::ShownPart,
-    sheet::{Area, Glyph, LinkArea, Mark, Offset, Paint, SheetRange, count},
+    sheet::{Area, Glyph, LinkArea, Mark, Paint, Sheet, SheetRange, count},
     tags::{Role, TagId},
     termination::LayoutResult,
 };
@@ -294,17 +294,16 @@ impl Setter {
             if is_silent(said) {
                 continue;
             }
-            let from = count(sheet.text.len()) - piece.text.from;
-            sheet.text.push_str(said);
-            piece.text.to = count(sheet.text.len());
-            let length = u16::try_from(said.len()).unwrap_or(u16::MAX);
+            let mut text = text_length(said);
             for glyph in cluster.glyphs() {
-                if glyph.x != 0.0 || glyph.y != 0.0 {
-                    let (at, x, y) = (count(sheet.glyphs.len()), glyph.x / size, glyph.y / size);
-                    sheet.offsets.push(Offset { glyph: at, x, y });
+                if text != Glyph::SAME_TEXT {
+                    sheet.text.push_str(said);
+                    piece.text.to = count(sheet.text.len());
                 }
                 let id = u16::try_from(glyph.id).unwrap_or_default();
-                sheet.glyphs.push(Glyph { advance: glyph.advance / size, start: from, length, id });
+                let (right, up) = (glyph.x / size, glyph.y / size);
+                sheet.glyphs.push(Glyph { advance: glyph.advance / size, x: right, y: up, id, text });
+                text = Glyph::SAME_TEXT;
                 x += glyph.advance;
                 piece.width += glyph.advance;
             }
@@ -561,18 +560,21 @@ fn union_range(first: Option<Range<usize>>, second: Range<usize>) -> Range<usize
 }
 
 /// Adds the text of a character that has no glyph of its own to the previous glyph.
-fn lengthen(sheet: &mut crate::sheet::Sheet, piece: &mut PaintedRun, said: &str) {
-    let Some(last) = sheet.glyphs.last().copied() else { return };
+fn lengthen(sheet: &mut Sheet, piece: &mut PaintedRun, said: &str) {
     if piece.glyphs.to != count(sheet.glyphs.len()) || is_silent(said) {
         return;
     }
+    let glyphs = sheet.glyphs.get_mut(piece.glyphs.from as usize..).unwrap_or_default();
+    // The first glyph of a cluster has its text.
+    let Some(first) = glyphs.iter_mut().rev().find(|glyph| glyph.text != Glyph::SAME_TEXT) else { return };
+    first.text = first.text.saturating_add(text_length(said)).min(Glyph::SAME_TEXT - 1);
     sheet.text.push_str(said);
     piece.text.to = count(sheet.text.len());
-    let longer = u16::try_from(usize::from(last.length) + said.len()).unwrap_or(last.length);
-    // All glyphs of a cluster have the same text.
-    for glyph in sheet.glyphs.iter_mut().rev().take_while(|glyph| glyph.start == last.start) {
-        glyph.length = longer;
-    }
+}
+
+/// Returns the length of the text of a glyph. It is at most [`MAX_CHUNK_BYTES`].
+fn text_length(said: &str) -> u16 {
+    u16::try_from(said.len()).unwrap_or(u16::MAX).min(Glyph::SAME_TEXT - 1)
 }
 
 /// Returns `true` if text consists only of line break opportunities.

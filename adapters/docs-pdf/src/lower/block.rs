@@ -23,6 +23,10 @@ const TEXT_WIDTH: f64 = 470.0;
 const MAX_IMAGE_HEIGHT: f64 = 560.0;
 /// Maximum number of lines in a code block that is not split between sheets.
 const MAX_UNSPLIT_LINES: usize = 14;
+/// Parts that a heading counts as in addition to its block, because it is also a bookmark and an entry of the outline.
+const HEADING_PARTS: usize = 3;
+/// Parts that a card counts as in addition to its block: its frame, and its link with a name.
+const CARD_PARTS: usize = 5;
 /// Tab width in code, in columns.
 const TAB: usize = 4;
 
@@ -244,6 +248,7 @@ impl BookLowering<'_> {
         at: LowerContext,
         level: usize,
     ) -> LayoutResult<ShownPart> {
+        self.count(HEADING_PARTS)?;
         // Headings have a larger font.
         let c = self.inlines(&block.nodes, LowerContext { width: at.width * 2 / 3, ..at })?;
         let anchor = block.meta.as_ref().map(|meta| meta.id.as_str()).or(data.id.as_deref());
@@ -440,6 +445,7 @@ impl BookLowering<'_> {
 
     /// Creates a framed line with the name of a link target.
     fn card(&mut self, target: &ContentRef, note: Option<String>) -> LayoutResult<ShownPart> {
+        self.count(CARD_PARTS)?;
         let name = Breaker::new(60).run(&self.name(target)?);
         let c = vec![self.link(target, vec![text(name)])?];
         let note = self.optional_line(note.as_deref())?.map(|note| Breaker::new(60).run(&note));

@@ -96,7 +96,7 @@ impl<'a> BookLowering<'a> {
     }
 
     /// Deducts bytes of text from the limit of the book. Text counts each time that it is shown, because its layout
-    /// takes about 20 times its size.
+    /// takes about 5 times its size.
     fn count_text(&mut self, bytes: usize) -> LayoutResult {
         self.text_left = self.text_left.checked_sub(bytes).ok_or(LayoutStop::TooMuchText)?;
         Ok(())

@@ -75,3 +75,10 @@ fn variants_of_emoji_are_drawn_without_a_box() {
         assert!(with == without, "{emoji}");
     }
 }
+
+#[test]
+fn text_of_an_emoji_sequence_is_complete() {
+    let family = "👩\u{200d}👩\u{200d}👧";
+    let read = set("family", &book("Family", vec![page("one", "A page", vec![paragraph(family)])]));
+    assert!(read.sheets.concat().contains(family), "{:?}", read.sheets);
+}

@@ -177,6 +177,7 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
             "adapters/docs-pdf/src/pictures/raster.rs::MAX_IMAGE_BYTES",
             "adapters/docs-pdf/src/pictures/raster.rs::MAX_IMAGE_HEIGHT",
             "adapters/docs-pdf/src/pictures/raster.rs::MAX_IMAGE_WIDTH",
+            "adapters/docs-pdf/src/sheet.rs::MAX_COMPARED",
             "adapters/docs-pdf/src/write.rs::MAX_OUTLINE_TITLE",
         ],
     ),

@@ -373,7 +373,7 @@ fn many_reusables(on: &Prepared) -> Doing<'_> {
         for part in 0..20 {
             let new = |at: usize| {
                 json!({ "operation": "insert_reusable_content", "title": format!("{:04}", part * 50 + at),
-                    "document": { "markdown": text(30_000) } })
+                    "document": { "markdown": text(16_000) } })
             };
             on.edit((0..50).map(new).collect()).await;
         }
