@@ -2,7 +2,7 @@
 //!
 //! Structured values are sent as JSON. Files are sent as raw bytes, which avoids copies on both sides.
 
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufReader, BufWriter, Read, Write};
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use serde::{Serialize, de::DeserializeOwned};
@@ -192,11 +192,10 @@ pub(crate) async fn send_file(
     }
 }
 
-/// Receives a value from the server.
+/// Receives a value from the server. Its JSON, which can be many times as large, is never in memory as a whole.
 pub(crate) fn receive_json<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<T> {
-    let mut json = Vec::new();
-    while receive(input, &[FrameKind::JsonPart, FrameKind::Json], &mut json)? != FrameKind::Json {}
-    let mut deserializer = serde_json::Deserializer::from_slice(&json);
+    let parts = JsonParts { input, left: 0, is_last: false };
+    let mut deserializer = serde_json::Deserializer::from_reader(BufReader::with_capacity(PART_BYTES, parts));
     // The server is trusted, and its parsers already limit the depth of documents.
     deserializer.disable_recursion_limit();
     let value = T::deserialize(&mut deserializer)?;
@@ -204,28 +203,53 @@ pub(crate) fn receive_json<T: DeserializeOwned>(input: &mut impl Read) -> io::Re
     Ok(value)
 }
 
+/// Reads the JSON of a value from its frames.
+struct JsonParts<R> {
+    input: R,
+    /// Remaining bytes of the current frame.
+    left: u64,
+    /// `true` if the current frame is the last one.
+    is_last: bool,
+}
+
+impl<R: Read> Read for JsonParts<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.left == 0 {
+            if self.is_last {
+                return Ok(0);
+            }
+            let (tag, length) = receive_header(&mut self.input, &[FrameKind::JsonPart, FrameKind::Json])?;
+            (self.left, self.is_last) = (length, tag == FrameKind::Json);
+        }
+        let read = (&mut self.input).take(self.left).read(buffer)?;
+        self.left -= read as u64;
+        if read == 0 && !buffer.is_empty() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(read)
+    }
+}
+
 /// Receives a file from the server. Returns `None` if the file no longer exists.
 pub(crate) fn receive_file(input: &mut impl Read) -> io::Result<Option<Bytes>> {
+    let (tag, length) = receive_header(input, &[FrameKind::File, FrameKind::NoFile])?;
     let mut file = Vec::new();
-    let tag = receive(input, &[FrameKind::File, FrameKind::NoFile], &mut file)?;
+    // Reserve the exact length at once. Growing the buffer while reading may take twice the memory.
+    let more = usize::try_from(length).map_err(|_| io::ErrorKind::InvalidData)?;
+    file.try_reserve_exact(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    if input.take(length).read_to_end(&mut file)? as u64 != length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
     Ok((tag == FrameKind::File).then(|| file.into()))
 }
 
-/// Receives a frame with one of the expected tags and appends it to `bytes`.
-fn receive(input: &mut impl Read, expected: &[FrameKind], bytes: &mut Vec<u8>) -> io::Result<FrameKind> {
+/// Receives the header of a frame with one of the expected tags. Returns its tag and length.
+fn receive_header(input: &mut impl Read, expected: &[FrameKind]) -> io::Result<(FrameKind, u64)> {
     let mut header = [0; HEADER];
     input.read_exact(&mut header)?;
-    let found = FrameKind::from_header(header).filter(|(tag, _)| expected.contains(tag));
-    let (tag, length) = found.ok_or_else(|| {
+    FrameKind::from_header(header).filter(|(tag, _)| expected.contains(tag)).ok_or_else(|| {
         io::Error::new(io::ErrorKind::InvalidData, format!("expected a frame of {expected:?}"))
-    })?;
-    // Reserve the exact length at once. Growing the buffer while reading may take twice the memory.
-    let more = usize::try_from(length).map_err(|_| io::ErrorKind::InvalidData)?;
-    bytes.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
-    if input.take(length).read_to_end(bytes)? as u64 != length {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
-    Ok(tag)
+    })
 }
 
 /// Sends a value to the server.
@@ -303,5 +327,10 @@ mod tests {
         assert!(matches!(read(&written[..5], 100).await, Err(FrameError::Ended)));
         assert!(matches!(read(b"running 12 tests", 100).await, Err(FrameError::Malformed(_))));
         assert!(receive_file(&mut &written[..50]).is_err());
+        let mut written = Vec::new();
+        send_json(&mut written, vec!["a text of some length"; 50_000]).await.unwrap();
+        for end in [0, 5, 1_000, written.len() - HEADER, written.len() - 1] {
+            assert!(receive_json::<Vec<String>>(&mut &written[..end]).is_err(), "{end}");
+        }
     }
 }
