@@ -1,5 +1,6 @@
 //! Git export to a remote that stores pushed commits.
 
+mod books;
 mod foreign_files;
 mod jobs;
 mod one_page;

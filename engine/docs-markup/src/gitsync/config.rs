@@ -1,10 +1,12 @@
 //! The configuration file `.gitbook.yaml`.
 
+use std::collections::BTreeMap;
+
 use docs_model::MAX_PATH_BYTES;
 use serde_json::{Map, Value};
 
 use super::{
-    FormatError, PathError, RepoPath, Warning,
+    BookFormat, FormatError, PathError, RepoPath, Warning,
     report::{Warnings, check_size},
     target::{self, DestinationKind},
     yaml,
@@ -29,7 +31,10 @@ pub struct RepoConfig {
     pub summary: RepoPath,
     /// The redirects, sorted by path.
     pub redirects: Vec<Redirect>,
-    /// Redirects that were omitted.
+    pub format: BookFormat,
+    /// The values of the book that its pages can contain, by name. Empty unless the format is that of another program.
+    pub book: BTreeMap<String, String>,
+    /// Settings that were omitted.
     pub warnings: Vec<Warning>,
 }
 
@@ -99,6 +104,8 @@ impl RepoConfig {
             summary: structure.content_path("summary", &root, "SUMMARY.md")?,
             redirects: keys.redirects(&root, &mut warnings),
             root,
+            format: BookFormat::Native,
+            book: BTreeMap::new(),
             file: file.clone(),
             warnings: warnings.finish(),
         })

@@ -3,7 +3,8 @@
 //! Everything here is a pure function of texts and lists of paths, without I/O. An import has these steps:
 //!
 //! 1. [`RepoTree::new`] takes the entries of the commit.
-//! 2. [`RepoConfig::read`] parses `.gitbook.yaml`, which may be missing.
+//! 2. [`RepoConfig::read`] parses `.gitbook.yaml`, which may be missing; [`RepoConfig::from_mdbook`] and
+//!    [`RepoConfig::from_honkit`] parse the configuration of other programs instead.
 //! 3. [`ImportPlan::new`] takes both and the table of contents, and determines the pages, files and reusable content
 //!    blocks with their order and paths.
 //! 4. [`references`] returns the files of the repository that the text of a page needs; [`ImportPlan::refer`] adds
@@ -14,6 +15,7 @@
 //!
 //! A [`FormatError`] stops either of them. A [`Warning`] does not stop an import.
 
+mod book;
 mod config;
 mod export;
 mod file_host;
@@ -31,6 +33,7 @@ mod vars;
 
 use crate::syntax::yaml;
 
+pub use book::{BookFormat, HONKIT_FILE, HONKIT_SCRIPT, MAX_BOOK_BYTES, MDBOOK_FILE, link_whole_book};
 pub use config::{CONFIG_FILE, MAX_CONFIG_BYTES, Redirect, RepoConfig, content_folder};
 pub use export::{
     AdoptablePaths, ExportPlan, FileTemplate, OmittedFile, PageContent, Repository, SpaceFile, SpaceInclude,

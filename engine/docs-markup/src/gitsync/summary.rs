@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use self::scanner::{RawItem, RawKind};
 use super::{
-    FormatError, PathError, PlannedFile, RepoConfig, RepoPath, RepoTree, Warning,
+    BookFormat, FormatError, PathError, PlannedFile, RepoConfig, RepoPath, RepoTree, Warning,
     inline::{self, Inline},
     report::{Warnings, check_size},
     target::{self, DestinationKind, Local},
@@ -92,6 +92,9 @@ impl Summary {
     /// one. An item with a web URL, an anchor on a listed page, or a missing target is a link. Each file becomes one
     /// page: further items with the same file are left out.
     ///
+    /// In the format of mdBook, a link without a bullet is a page outside of any group. In that of mdBook and HonKit, an
+    /// item with a missing file is a page without text.
+    ///
     /// # Errors
     /// [`FormatError`] if the text is larger than [`MAX_SUMMARY_BYTES`] or has more than [`MAX_ITEMS`] items, and if
     /// a listed file is the target of a symbolic link that leaves the repository or is circular, or is too large.
@@ -99,13 +102,13 @@ impl Summary {
         check_size(&config.summary, text, MAX_SUMMARY_BYTES)?;
         let mut warnings = Warnings::default();
         // One more item may be the title; two more exceed the limit.
-        let raw = scanner::read(text, &config.summary, MAX_ITEMS + 2, &mut warnings);
+        let raw = scanner::read(text, (&config.summary, config.format), MAX_ITEMS + 2, &mut warnings);
         let has_title = raw.first().is_some_and(|item| item.kind == RawKind::Heading(1));
         if raw.len() - usize::from(has_title) > MAX_ITEMS {
             return Err(FormatError::TooManyItems { file: config.summary.clone(), limit: MAX_ITEMS });
         }
         let listed = listed(&raw, config, tree)?;
-        let mut outline = OutlineBuilder::new(&config.summary, listed, warnings);
+        let mut outline = OutlineBuilder::new(config, listed, warnings);
         let mut raw = raw.into_iter().peekable();
         while let Some(item) = raw.next() {
             let below = match raw.peek() {
@@ -182,7 +185,8 @@ fn is_below(next: &RawItem<'_>, item: &RawItem<'_>) -> bool {
     match (next.kind, item.kind) {
         (RawKind::Bullet(next), RawKind::Bullet(column)) => next >= column + MIN_INDENT_STEP,
         (RawKind::Bullet(_), RawKind::Heading(_)) => true,
-        (RawKind::Heading(_) | RawKind::Rule, _) | (_, RawKind::Rule) => false,
+        (RawKind::Heading(_) | RawKind::Rule | RawKind::Chapter, _)
+        | (_, RawKind::Rule | RawKind::Chapter) => false,
     }
 }
 
@@ -236,8 +240,9 @@ fn local_target(
     for path in [&local.path, &local.written] {
         for folder in [&here, &config.root] {
             let Ok(path) = join(folder, &config.root, path) else { continue };
-            if let Some(file) = tree.locate(&path)? {
-                let is_exact = file.path == path || file.path.folder() == path;
+            if let Some(file) = tree.locate_linked(&path)? {
+                let is_same = file.path == path || file.path.folder() == path;
+                let is_exact = is_same || file.path.as_str().to_lowercase() != path.as_str().to_lowercase();
                 let written = destination.to_owned();
                 return Ok(ItemTarget::File { file, anchor: local.anchor.is_some(), is_exact, written });
             }
@@ -257,6 +262,7 @@ pub(super) fn join(folder: &RepoPath, root: &RepoPath, path: &str) -> Result<Rep
 /// Builds a tree from resolved items.
 struct OutlineBuilder<'a> {
     file: &'a RepoPath,
+    format: BookFormat,
     warnings: Warnings,
     builder: TreeBuilder,
     /// Files that are listed without an anchor.
@@ -275,9 +281,10 @@ struct OutlineBuilder<'a> {
 }
 
 impl<'a> OutlineBuilder<'a> {
-    fn new(file: &'a RepoPath, listed: HashSet<RepoPath>, warnings: Warnings) -> Self {
+    fn new(config: &'a RepoConfig, listed: HashSet<RepoPath>, warnings: Warnings) -> Self {
         Self {
-            file,
+            file: &config.summary,
+            format: config.format,
             warnings,
             builder: TreeBuilder::default(),
             listed,
@@ -310,6 +317,11 @@ impl<'a> OutlineBuilder<'a> {
             RawKind::Heading(level) => self.group(item, level),
             RawKind::Bullet(column) => self.bullet(item, column),
             RawKind::Rule => self.rule(),
+            RawKind::Chapter => {
+                self.rule();
+                self.open.clear();
+                self.bullet(item, 0);
+            }
         }
         Ok(())
     }
@@ -322,7 +334,7 @@ impl<'a> OutlineBuilder<'a> {
             self.base = 0;
             return;
         }
-        if level > 2 {
+        if level > 2 && self.format == BookFormat::Native {
             self.warn(item.line, "groups must be at the top level; use `##`");
         }
         self.base = 1;
@@ -403,7 +415,7 @@ impl<'a> OutlineBuilder<'a> {
                 }
                 Some(SummaryKind::Link { url, file: None })
             }
-            ItemTarget::Missing(url) if below == ItemChildren::Items => {
+            ItemTarget::Missing(url) if self.is_draft(&url, below) => {
                 let rest = "does not exist; the item becomes a page without text";
                 self.warn(line, format!("the file `{url}` {rest}"));
                 Some(SummaryKind::Page { file: None, link_title })
@@ -422,6 +434,11 @@ impl<'a> OutlineBuilder<'a> {
                 self.file_page(line, ListedFile { file, anchor, written }, link_title)
             }
         }
+    }
+
+    /// Returns `true` if an item with a missing target is a page without text. Other programs create the file.
+    fn is_draft(&self, url: &str, below: ItemChildren) -> bool {
+        below == ItemChildren::Items || (self.format != BookFormat::Native && !url.starts_with('#'))
     }
 
     fn file_page(

@@ -49,6 +49,8 @@ pub struct RepoTree {
     /// The literal targets of symbolic links.
     links: HashMap<RepoPath, String>,
     submodules: BTreeSet<RepoPath>,
+    /// Paths that links may use for another file: the page with the whole book, in the output of mdBook.
+    aliases: HashMap<RepoPath, RepoPath>,
     warnings: Warnings,
 }
 
@@ -117,17 +119,43 @@ impl RepoTree {
     }
 
     /// Resolves the path in a link of a page: like [`locate`](Self::locate), else to the Markdown file whose path
-    /// without extension is the path, because page URLs have no extension.
+    /// without extension is the path, because page URLs have no extension. The extension `.html` is ignored, because
+    /// the pages of other programs have it.
     ///
     /// # Errors
     /// The errors of [`file`](Self::file).
     pub fn locate_linked(&self, path: &RepoPath) -> Result<Option<PlannedFile>, FormatError> {
-        match self.locate(path)? {
-            Some(file) => Ok(Some(file)),
-            None => match RepoPath::new(&format!("{path}.md")) {
-                Ok(path) if !path.is_root() => self.file(&path),
-                _ => Ok(None),
-            },
+        if let Some(file) = self.locate(path)? {
+            return Ok(Some(file));
+        }
+        if let Some(file) = self.with_extension(path.as_str())? {
+            return Ok(Some(file));
+        }
+        let Some(page) = path.as_str().strip_suffix(".html") else { return Ok(None) };
+        if let Some(file) = self.with_extension(page)? {
+            return Ok(Some(file));
+        }
+        if path.name() == "index.html"
+            && let Some(readme) = self.readme(&path.folder())?
+        {
+            return self.file(&readme);
+        }
+        match self.aliases.get(path) {
+            Some(file) => self.file(file),
+            None => Ok(None),
+        }
+    }
+
+    /// Lets links to a missing file resolve to another file.
+    pub fn set_alias(&mut self, missing: RepoPath, file: RepoPath) {
+        self.aliases.insert(missing, file);
+    }
+
+    /// Returns the Markdown file at a path without extension.
+    fn with_extension(&self, path: &str) -> Result<Option<PlannedFile>, FormatError> {
+        match RepoPath::new(&format!("{path}.md")) {
+            Ok(path) if path.name() != ".md" => self.file(&path),
+            _ => Ok(None),
         }
     }
 
@@ -175,7 +203,8 @@ impl RepoTree {
         });
         let modules = self.submodules.iter().map(|path| entry(path, 0, EntryKind::Submodule));
         let written = written.filter(|path| !self.has(path) || removed.contains(path));
-        Self::new(kept.chain(modules).chain(written.map(|path| entry(&path, 0, EntryKind::File))))
+        let all = kept.chain(modules).chain(written.map(|path| entry(&path, 0, EntryKind::File)));
+        Self { aliases: self.aliases.clone(), ..Self::new(all) }
     }
 
     /// Returns the warnings about entries that were left out.
@@ -361,6 +390,32 @@ mod tests {
         assert_eq!(located("guide.MD").as_deref(), Some("Guide.md"));
         assert_eq!(located("x.MD"), None);
         assert_eq!(located("none"), None);
+    }
+
+    #[test]
+    fn links_to_html_pages_resolve_to_their_markdown() {
+        let mut tree = tree(&[
+            ("a.md", EntryKind::File),
+            ("b/README.md", EntryKind::File),
+            ("c/index.md", EntryKind::File),
+            ("d.html", EntryKind::File),
+            ("d.md", EntryKind::File),
+        ]);
+        tree.set_alias(path("print.html"), path("a.md"));
+        let linked = |name| tree.locate_linked(&path(name)).unwrap().map(|file| file.path.to_string());
+        for (name, found) in [
+            ("a", Some("a.md")),
+            ("a.html", Some("a.md")),
+            ("b/index.html", Some("b/README.md")),
+            ("c/index.html", Some("c/index.md")),
+            ("d.html", Some("d.html")),
+            ("print.html", Some("a.md")),
+            ("e.html", None),
+            (".html", None),
+            ("index.html", None),
+        ] {
+            assert_eq!(linked(name).as_deref(), found, "{name}");
+        }
     }
 
     #[test]

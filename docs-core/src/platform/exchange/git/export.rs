@@ -16,8 +16,8 @@ use self::{
 use super::{
     no_git,
     sync::{
-        Attempt, CommitOrigin, ExportPayload, Times, content_paths, deleted_branch_error, format_error,
-        git_error, is_set, repo_tree, text_at,
+        Attempt, CommitOrigin, ExportPayload, Times, book_config, content_paths, deleted_branch_error,
+        format_error, git_error, is_set, repo_tree, text_at,
     },
 };
 use crate::{
@@ -26,7 +26,7 @@ use crate::{
         Edit, GitFile,
         gitsync::{
             AdoptablePaths, ExportPlan, MAX_CONFIG_BYTES, MAX_SUMMARY_BYTES, MAX_WARNINGS, RepoConfig,
-            Repository,
+            Repository, link_whole_book,
         },
     },
     model::{JobResult, JobStage, RevisionId},
@@ -412,11 +412,19 @@ async fn repository(
     known: Option<&ContentPaths>,
 ) -> Result<(Repository, Option<RepoConfig>)> {
     let (project, host) = (payload.project()?, payload.file_host());
-    let tree = checkout.map(repo_tree).unwrap_or_default();
+    let mut tree = checkout.map(repo_tree).unwrap_or_default();
     let text = text_at(checkout, &tree, &RepoConfig::path(&project), MAX_CONFIG_BYTES).await?;
-    let mut config = RepoConfig::read(text.as_deref(), &project).map_err(format_error)?;
+    let book = match text {
+        Some(_) => None,
+        None => book_config(checkout, &tree, &project).await?,
+    };
+    let is_configured = text.is_some() || book.is_some();
+    let mut config = match book {
+        Some(config) => config,
+        None => RepoConfig::read(text.as_deref(), &project).map_err(format_error)?,
+    };
     let mut new = None;
-    if text.is_none() && tree.file(&config.summary).map_err(format_error)?.is_none() {
+    if !is_configured && tree.file(&config.summary).map_err(format_error)?.is_none() {
         let known = known.and_then(|known| {
             let path = |text: &str| project.join(text).ok();
             Some([path(&known.root)?, path(&known.readme)?, path(&known.summary)?])
@@ -427,6 +435,7 @@ async fn repository(
         new = Some(config.clone());
     }
     let summary = text_at(checkout, &tree, &config.summary, MAX_SUMMARY_BYTES).await?;
+    link_whole_book(&mut tree, &config, summary.as_deref());
     let entries = checkout.map_or([].as_slice(), |checkout| checkout.entries());
     let oids = entries.iter().map(|entry| (entry.path.clone(), entry.oid.clone())).collect();
     Ok((Repository { tree, oids, config, summary, host }, new))

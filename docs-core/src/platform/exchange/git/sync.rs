@@ -10,7 +10,8 @@ use url::{ParseError, Url};
 use crate::{
     Error, ErrorKind, Result,
     content::gitsync::{
-        CommitEntry, EntryKind, FileHost, FormatError, PathError, RepoConfig, RepoPath, RepoTree,
+        BookFormat, CommitEntry, EntryKind, FileHost, FormatError, HONKIT_FILE, HONKIT_SCRIPT,
+        MAX_BOOK_BYTES, MDBOOK_FILE, PathError, RepoConfig, RepoPath, RepoTree,
     },
     model::{
         BoundedText, ExportGitRepository, GitCommit, GitInfoProvider, GitInfoUpdate, GitProvider, GitSync,
@@ -402,6 +403,42 @@ pub(super) fn repo_tree(checkout: &dyn Checkout) -> RepoTree {
             RepoEntryKind::Submodule => EntryKind::Submodule,
         },
     }))
+}
+
+/// Returns the configuration of a repository of mdBook or HonKit, or `None` for another repository. A file that cannot
+/// be read is a warning of the configuration.
+pub(super) async fn book_config(
+    checkout: Option<&dyn Checkout>,
+    tree: &RepoTree,
+    project: &RepoPath,
+) -> Result<Option<RepoConfig>> {
+    for (name, format) in [(MDBOOK_FILE, BookFormat::MdBook), (HONKIT_FILE, BookFormat::HonKit)] {
+        let path = project.join(name).map_err(|error| path_error(&error))?;
+        let text = match tree.file(&path) {
+            Ok(None) => continue,
+            Ok(Some(file)) if file.size > MAX_BOOK_BYTES => {
+                let problem = format!("must be at most {} KiB", MAX_BOOK_BYTES >> 10);
+                return Ok(Some(RepoConfig::unread_book(format, name, project, &problem)));
+            }
+            Ok(Some(_)) => text_at(checkout, tree, &path, MAX_BOOK_BYTES).await?.unwrap_or_default(),
+            Err(error) => {
+                // The message begins with the file.
+                let error = error.to_string();
+                let problem = error.split_once(": ").map_or(error.as_str(), |(_, problem)| problem);
+                return Ok(Some(RepoConfig::unread_book(format, name, project, problem)));
+            }
+        };
+        return Ok(Some(match format {
+            BookFormat::MdBook => RepoConfig::from_mdbook(&text, project),
+            BookFormat::HonKit | BookFormat::Native => RepoConfig::from_honkit(&text, project),
+        }));
+    }
+    let script = project.join(HONKIT_SCRIPT).map_err(|error| path_error(&error))?;
+    if tree.file(&script).ok().flatten().is_none() {
+        return Ok(None);
+    }
+    let problem = format!("a program, which is not run; write the settings to {HONKIT_FILE}");
+    Ok(Some(RepoConfig::unread_book(BookFormat::HonKit, HONKIT_SCRIPT, project, &problem)))
 }
 
 /// Returns the text of a file, or `None` if it is missing.

@@ -13,9 +13,9 @@ use super::{
 use crate::{
     document::{is_divider, underline},
     gitsync::{
-        ImportPlan, PlannedKind, PlannedPage, Summary, SummaryItem, SummaryKind,
+        BookFormat, ImportPlan, PlannedKind, PlannedPage, Summary, SummaryItem, SummaryKind,
         inline::collapse_space,
-        summary::scanner::{bullet, split_indent},
+        summary::scanner::{bullet, is_link, split_indent},
     },
     markdown::{LinkKind, links},
     reference::{destination, parse_exact},
@@ -86,9 +86,16 @@ impl SummaryWriter<'_> {
             return woven;
         }
         self.text(&ExistingSummary {
-            preamble: "# Table of contents\n\n".to_owned(),
+            preamble: match self.format() {
+                BookFormat::MdBook => "# Summary\n\n".to_owned(),
+                BookFormat::Native | BookFormat::HonKit => "# Table of contents\n\n".to_owned(),
+            },
             ..ExistingSummary::default()
         })
+    }
+
+    const fn format(&self) -> BookFormat {
+        self.repository.config.format
     }
 
     /// Returns `true` if an import of `text` results in these pages.
@@ -291,7 +298,9 @@ impl SummaryWriter<'_> {
                     true => String::new(),
                     false => format!(" <a href=\"#{0}\" id=\"{0}\"></a>", page.slug),
                 };
-                format!("## {}{anchor}{eol}", escape(&title))
+                // The parts of mdBook have headings of the first level.
+                let mark = if self.format() == BookFormat::MdBook { "#" } else { "##" };
+                format!("{mark} {}{anchor}{eol}", escape(&title))
             }
             SpacePageKind::Computed { value } => {
                 let is_same = old.filter(|old| {
@@ -440,7 +449,7 @@ fn take(known: &mut HashMap<String, VecDeque<PageId>>, key: &str) -> Option<Page
 
 /// Replaces the text or destination of the first link in an item.
 fn replace_link(item: &str, text: Option<&str>, to: Option<&str>) -> Option<String> {
-    let (width, content) = bullet(item.trim_end())?;
+    let (width, content) = bullet(item.trim_end()).unwrap_or((0, item.trim_end()));
     let site = links(content).into_iter().find(|site| site.kind == LinkKind::Link)?;
     let label = content[..site.range.start].rfind("](")?;
     let label = 1..label;
@@ -504,9 +513,16 @@ fn join_lines(old: &ExistingSummary<'_>, lines: Vec<SummaryLine>) -> String {
         if !out.ends_with('\n') {
             out.push_str(eol);
         }
-        let leaves_group = line.group.is_some() && next.group.is_none();
+        // A chapter outside of the list ends a group, like a rule. A rule before a heading has no effect.
+        let is_chapter = is_link(next.text.trim_end());
+        let leaves_group = line.group.is_some() && next.group.is_none() && !is_chapter;
+        let fits = |gap: &&Vec<&str>| is_chapter || next.is_heading || has_rule(gap) == leaves_group;
         let was_next = line.old.is_some() && line.old.map(|number| number + 1) == next.old;
-        match gap.filter(|gap| was_next && has_rule(gap) == leaves_group) {
+        // The gap before an item remains there if a new item precedes it.
+        let before = next.old.filter(|_| line.old.is_none()).and_then(|number| number.checked_sub(1));
+        let before = before.and_then(|number| old.items.get(number)).map(|item| &item.gap);
+        let gap = if was_next { gap } else { before.filter(|gap| has_rule(gap)) };
+        match gap.filter(fits) {
             Some(gap) => out.push_str(&gap.concat()),
             None if leaves_group => out.push_str(&format!("{eol}***{eol}{eol}")),
             None if next.is_heading || line.is_heading => out.push_str(eol),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::super::{RepoPath, report::Warnings};
+use super::super::{BookFormat, RepoPath, report::Warnings};
 use crate::document::{self, heading, is_divider, underline};
 
 /// A heading or a list item with unparsed inline Markdown.
@@ -25,6 +25,8 @@ pub(super) enum RawKind {
     Bullet(usize),
     /// A rule between items: `***`.
     Rule,
+    /// A link without a bullet, which is a chapter outside of the list of mdBook.
+    Chapter,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,12 +42,12 @@ pub(super) struct Block {
 /// Stops after `enough` items.
 pub(super) fn read<'t>(
     text: &'t str,
-    file: &RepoPath,
+    (file, format): (&RepoPath, BookFormat),
     enough: usize,
     warnings: &mut Warnings,
 ) -> Vec<RawItem<'t>> {
-    let mut reader =
-        SummaryReader { file, warnings, items: Vec::new(), state: ScanState::Free, paragraph: None };
+    let (items, state) = (Vec::new(), ScanState::Free);
+    let mut reader = SummaryReader { file, format, warnings, items, state, paragraph: None };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (index, line) in text.lines().enumerate() {
         if reader.items.len() >= enough {
@@ -61,6 +63,7 @@ const TAB: usize = 4;
 
 struct SummaryReader<'a, 't> {
     file: &'a RepoPath,
+    format: BookFormat,
     warnings: &'a mut Warnings,
     items: Vec<RawItem<'t>>,
     state: ScanState,
@@ -132,6 +135,9 @@ impl<'t> SummaryReader<'_, 't> {
         } else if let Some((width, text)) = bullet(rest) {
             self.free();
             self.bullet(number, indent, width, text);
+        } else if indent == 0 && self.format == BookFormat::MdBook && is_link(rest) {
+            self.free();
+            self.push(number, RawKind::Chapter, rest);
         } else {
             self.text(number, rest);
         }
@@ -172,7 +178,7 @@ impl<'t> SummaryReader<'_, 't> {
         self.drop_paragraph();
         let inside = self.items.last().is_some_and(|item| match item.kind {
             RawKind::Bullet(indent) => fence.indent > indent,
-            RawKind::Heading(_) | RawKind::Rule => false,
+            RawKind::Heading(_) | RawKind::Rule | RawKind::Chapter => false,
         });
         fence.is_inside = inside;
         self.state = ScanState::Fence(fence);
@@ -241,6 +247,11 @@ impl Fence {
     }
 }
 
+/// Returns `true` for a line that begins with a link.
+pub(in crate::gitsync) fn is_link(text: &str) -> bool {
+    text.starts_with('[') && text.contains("](") && text.ends_with(')')
+}
+
 /// Returns the start column of the text in a line, and the text.
 pub(in crate::gitsync) fn split_indent(line: &str) -> (usize, &str) {
     let mut column = 0;
@@ -285,7 +296,12 @@ mod tests {
 
     fn parse(text: &str) -> (Vec<RawItem<'_>>, Vec<String>) {
         let mut warnings = Warnings::default();
-        let items = read(text, &RepoPath::new("SUMMARY.md").unwrap(), usize::MAX, &mut warnings);
+        let items = read(
+            text,
+            (&RepoPath::new("SUMMARY.md").unwrap(), BookFormat::Native),
+            usize::MAX,
+            &mut warnings,
+        );
         (items, warnings.finish().iter().map(ToString::to_string).collect())
     }
 

@@ -339,3 +339,71 @@ fn items_longer_than_the_bound_are_cut_with_a_warning() {
     assert_eq!(item(MAX_ITEM_BYTES), (MAX_ITEM_BYTES, 0));
     assert_eq!(item(MAX_ITEM_BYTES + 1), (MAX_ITEM_BYTES, 1));
 }
+
+/// Parses a table of contents of another program.
+fn read_book(text: &str, config: &RepoConfig) -> Summary {
+    let tree =
+        tree(&["src/intro.md", "src/a.md", "src/b/README.md", "src/b/c.md", "src/end.md", "x.md", "y.md"]);
+    Summary::read(text, config, &tree).unwrap()
+}
+
+#[test]
+fn mdbook_chapters_parts_and_drafts_become_pages_and_groups() {
+    let config = RepoConfig::from_mdbook("", &RepoPath::default());
+    let summary = read_book(
+        "# Summary\n\n[Introduction](intro.md)\n[Draft]()\n---\n# Part **one**\n\n- [`A` _first_](a.md \"short\")\n    \
+         - [1. Sub]()\n\t- [Place](a.md#part)\n1. [B](b)\n   1. [C](b/c)\n- [Missing](new/page.md)\n\n[End](end.md)\n\n\
+         -----------\n\n# Part two\n* [No file]()\n",
+        &config,
+    );
+    assert_eq!(
+        lines_of(&summary),
+        [
+            "Introduction = page src/intro.md",
+            "Draft = page -",
+            "Part one = group \"\"",
+            "  A first = page src/a.md",
+            "    1. Sub = page -",
+            "    Place = link a.md#part src/a.md",
+            "  B = page src/b/README.md",
+            "    C = page src/b/c.md",
+            "  Missing = page -",
+            "End = page src/end.md",
+            "Part two = group \"\"",
+            "  No file = page -",
+        ]
+    );
+    let missing = "src/13: the file `new/page.md` does not exist; the item becomes a page without text";
+    assert_eq!(warnings_of(&summary), [missing]);
+}
+
+#[test]
+fn honkit_parts_of_any_level_are_groups() {
+    let config = RepoConfig::from_honkit("", &RepoPath::default());
+    let summary = read_book(
+        "# Summary\n\n### Part I\n\n* [X](x.md)\n    * [Place](x.md#place)\n* [Web](https://example.com)\n\n----\n\n\
+         ### Part II\n\n* [Y](y)\n* Text only\n* [Later](later.md)\n",
+        &config,
+    );
+    assert_eq!(
+        lines_of(&summary),
+        [
+            "Part I = group \"\"",
+            "  X = page x.md",
+            "    Place = link x.md#place x.md",
+            "  Web = link https://example.com -",
+            "Part II = group \"\"",
+            "  Y = page y.md",
+            "  Text only = page -",
+            "  Later = page -",
+        ]
+    );
+    assert_eq!(summary.warnings.len(), 1);
+}
+
+#[test]
+fn links_without_bullets_are_chapters_of_mdbook_only() {
+    let summary = read("* [A](a.md)\n\n[B](b.md)\n");
+    assert_eq!(lines_of(&summary), ["A = page a.md"]);
+    assert_eq!(warnings_of(&summary), ["3: skipped line that is not a heading or a list item"]);
+}

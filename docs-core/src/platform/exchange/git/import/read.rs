@@ -9,7 +9,7 @@ use crate::{
         ReusablePatch,
         gitsync::{
             FileHost, ImportPlan, PageLinks, PlannedFile, PlannedInclude, PlannedKind, PlannedPage,
-            RepoConfig, RepoPath, RepoTree, Warning, name_problem, variables,
+            RepoConfig, RepoPath, RepoTree, Warning, link_whole_book, name_problem, variables,
         },
         markdown::{
             MAX_LINKS, MAX_PAGE_FILE_BYTES, PageSource, cover_of, parse_include, parse_page, web_reference,
@@ -22,7 +22,10 @@ use crate::{
     },
     platform::{
         exchange::{
-            git::sync::{UnexportableFields, content_paths, decode_text, format_error, git_error, repo_tree},
+            git::sync::{
+                UnexportableFields, book_config, content_paths, decode_text, format_error, git_error,
+                repo_tree,
+            },
             import::gather::UNKNOWN_IMPORT_BYTES,
         },
         jobs::Progress,
@@ -197,10 +200,17 @@ impl<'a> Importer<'a> {
 
     /// Reads the configuration and the table of contents, and plans the import of the files.
     pub(super) async fn plan(&mut self, project: &RepoPath) -> Result<(RepoTree, RepoConfig, ImportPlan)> {
-        let tree = repo_tree(self.checkout);
-        let config = self.text_at(&tree, &RepoConfig::path(project)).await?;
-        let config = RepoConfig::read(config.as_deref(), project).map_err(format_error)?;
+        let mut tree = repo_tree(self.checkout);
+        let config = match self.text_at(&tree, &RepoConfig::path(project)).await? {
+            Some(text) => Some(RepoConfig::read(Some(&text), project).map_err(format_error)?),
+            None => book_config(Some(self.checkout), &tree, project).await?,
+        };
+        let config = match config {
+            Some(config) => config,
+            None => RepoConfig::read(None, project).map_err(format_error)?,
+        };
         let summary = self.text_at(&tree, &config.summary).await?;
+        link_whole_book(&mut tree, &config, summary.as_deref());
         let plan = ImportPlan::new(&config, &tree, summary.as_deref()).map_err(format_error)?;
         Ok((tree, config, plan))
     }

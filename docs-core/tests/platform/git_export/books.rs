@@ -1,0 +1,222 @@
+//! Repositories of mdBook and HonKit: imported without changes to their files, and exported byte for byte.
+
+use docs_core::{
+    content::gitsync::MAX_BOOK_BYTES,
+    model::{ContentFormat, JobState},
+};
+use serde_json::json;
+
+use super::{
+    round_trip::{assert_same_after_import, changed},
+    *,
+};
+
+/// A book in the format of mdBook.
+const MDBOOK: &[(&str, &str)] = &[
+    (
+        "book.toml",
+        "[book]\ntitle = \"Guide\"\n\n[output.html.redirect]\n\"/old/place.html\" = \"../part/first.html\"\n",
+    ),
+    (
+        "src/SUMMARY.md",
+        "# Summary\n\n[Introduction](intro.md)\n\n# Part one\n\n- [The `first`](part/first.md)\n    - [Draft]()\n\
+         - [Second](part/second.md)\n\n---\n\n# Part two\n\n1. [1. Third](part/README.md)\n\n[End](end.md)\n",
+    ),
+    (
+        "src/intro.md",
+        "# Introduction\n\n[1](part/first.html) [2](./part/second.md#x) [3](part/index.html) [4](print.html)\n\n\
+         ![p](images/p.png)\n",
+    ),
+    ("src/part/first.md", "# The first\n\n[up](../intro.html#introduction)\n"),
+    ("src/part/second.md", "Second\n======\n\n## X\n"),
+    ("src/part/README.md", "# Third\n"),
+    ("src/end.md", "# End\n"),
+    ("src/unlisted.md", "# Unlisted\n"),
+    ("src/images/p.png", "picture"),
+];
+
+/// Returns the tree as lines of indented titles and paths.
+async fn outline(w: &World, space: &SpaceId) -> Vec<String> {
+    fn walk(pages: &[RevisionPage], depth: usize, out: &mut Vec<String>) {
+        for page in pages {
+            let (title, path, below): (_, &str, &[RevisionPage]) = match page {
+                RevisionPage::Document(page) => (&page.base.title, &page.path, &page.pages),
+                RevisionPage::Group(page) => (&page.base.title, &page.path, &page.pages),
+                RevisionPage::Link(page) => (&page.base.title, "", &[]),
+                RevisionPage::Computed(page) => (&page.base.title, "", &[]),
+            };
+            out.push(format!("{}{title} /{path}", "  ".repeat(depth)));
+            walk(below, depth + 1, out);
+        }
+    }
+    let of = ContentVersion::space(space.clone());
+    let pages = w.as_admin().content(&of).list_pages(ContentOptions::default()).await.expect("read").pages;
+    let mut out = Vec::new();
+    walk(&pages, 0, &mut out);
+    out
+}
+
+/// Returns the Markdown of the page at a path.
+async fn markdown(w: &World, space: &SpaceId, path: &str) -> String {
+    let of = ContentVersion::space(space.clone());
+    let options = ContentOptions { format: ContentFormat::Markdown, ..ContentOptions::default() };
+    match w.as_admin().content(&of).get_page_by_path(path, options).await.expect(path) {
+        RevisionPage::Document(page) => page.markdown.expect("Markdown"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn mdbook_repository_imports_and_exports_unchanged() {
+    let (w, remote, space) = world_of(MDBOOK).await;
+    assert_eq!(
+        outline(&w, &space).await,
+        [
+            "Introduction /intro",
+            "Part one /part-one",
+            "  The first /part-one/first",
+            "    Draft /part-one/first/draft",
+            "  Second /part-one/second",
+            "Part two /part-two",
+            "  Third /part-two/part",
+            "End /end",
+        ]
+    );
+    let first = at(&w, &space, "part-one/first").await;
+    assert_eq!(at(&w, &space, "old/place").await, first);
+    assert_eq!(latest(&w, &space).await.log.iter().filter(|line| line.text.contains("skipped")).count(), 0);
+    let before = files(&remote);
+    assert_same_after_import(&w, &remote, &space).await;
+    assert_eq!(files(&remote), before);
+}
+
+#[tokio::test]
+async fn links_to_html_pages_of_mdbook_resolve() {
+    let (w, _, space) = world_of(MDBOOK).await;
+    let mut ids = Vec::new();
+    for path in ["part-one/first", "part-one/second", "part-two/part", "intro"] {
+        ids.push(at(&w, &space, path).await);
+    }
+    let text = markdown(&w, &space, "intro").await;
+    let links = format!(
+        "[1](/pages/{}) [2](/pages/{}#x) [3](/pages/{}) [4](/pages/{})",
+        ids[0], ids[1], ids[2], ids[3]
+    );
+    assert!(text.starts_with(&links), "{text}");
+    let up = markdown(&w, &space, "part-one/first").await;
+    assert_eq!(up.trim(), format!("[up](/pages/{}#introduction)", ids[3]));
+}
+
+#[tokio::test]
+async fn edits_of_an_mdbook_space_change_only_their_lines() {
+    let (w, remote, space) = world_of(MDBOOK).await;
+    let before = files(&remote);
+    let end = at(&w, &space, "end").await;
+    let group = at(&w, &space, "part-one").await;
+    change(
+        &w,
+        &space,
+        json!([
+            { "operation": "update_page", "page": end, "title": "The end" },
+            { "operation": "insert_page", "title": "New", "into": group, "document": { "markdown": "Text.\n" } },
+            { "operation": "insert_page", "title": "Part three", "type": "group" },
+        ]),
+    )
+    .await;
+    exported(&w, &space).await;
+    let (after, part) = (files(&remote), "- [Second](part/second.md)\n");
+    let expected = before["src/SUMMARY.md"]
+        .replace(part, &format!("{part}- [New](part-one/new.md)\n"))
+        .replace("[End](end.md)\n", "[The end](end.md)\n\n# Part three\n");
+    assert_eq!(after["src/SUMMARY.md"], expected);
+    assert_eq!(after["book.toml"], before["book.toml"]);
+    assert_same_after_import(&w, &remote, &space).await;
+}
+
+#[tokio::test]
+async fn honkit_repository_imports_and_exports_unchanged() {
+    let (w, remote, space) = world_of(&[
+        (
+            "book.json",
+            "{ \"title\": \"T\", \"root\": \"./docs\", \"structure\": { \"readme\": \"start.md\" }, \"plugins\": [\"x\"] }",
+        ),
+        (
+            "docs/SUMMARY.md",
+            "# Summary\n\n### Part I\n\n* [Start](start.md)\n    * [Place](start.md#place)\n* [Web](https://example.com)\n\n\
+             ----\n\n### Part II\n\n* [Next](next)\n* [Later](later.md)\n",
+        ),
+        ("docs/start.md", "# Start\n\n## Place\n\n[next](next.html)\n"),
+        ("docs/next.md", "# Next\n"),
+        ("docs/GLOSSARY.md", "## Word\nMeaning\n"),
+        ("README.md", "# About the repository\n"),
+    ])
+    .await;
+    assert_eq!(
+        outline(&w, &space).await,
+        [
+            "Part I /part-i",
+            "  Start /part-i/start",
+            "    Place /",
+            "  Web /",
+            "Part II /part-ii",
+            "  Next /part-ii/next",
+            "  Later /part-ii/later"
+        ]
+    );
+    assert!(log(&latest(&w, &space).await).contains("book.json: plugins are not run: `x`"));
+    let before = files(&remote);
+    assert_same_after_import(&w, &remote, &space).await;
+    assert_eq!(files(&remote), before);
+}
+
+#[tokio::test]
+async fn gitbook_configuration_takes_precedence_over_a_book() {
+    let mut all = MDBOOK.to_vec();
+    all.extend([
+        (".gitbook.yaml", "root: other\n"),
+        ("other/README.md", "# Other\n"),
+        ("other/SUMMARY.md", "* [O](README.md)\n"),
+    ]);
+    let (w, _, space) = world_of(&all).await;
+    assert_eq!(outline(&w, &space).await, ["Other /readme"]);
+}
+
+#[tokio::test]
+async fn unreadable_books_are_imported_with_the_defaults() {
+    let long = "#".repeat(usize::try_from(MAX_BOOK_BYTES).expect("a length") + 1);
+    for (name, text, warning) in [
+        ("book.toml", "[book", "book.toml: not valid TOML"),
+        ("book.toml", &*long, "book.toml: must be at most 256 KiB; the defaults apply"),
+        ("book.json", "{", "book.json: not valid JSON"),
+        (
+            "book.js",
+            "module.exports = {}",
+            "book.js: a program, which is not run; write the settings to book.json",
+        ),
+    ] {
+        let root = if name == "book.toml" { "src/" } else { "" };
+        let summary = (format!("{root}SUMMARY.md"), format!("{root}a.md"));
+        let (w, remote, space) =
+            world_of(&[(name, text), (&summary.0, "* [A](a.md)\n* [B](b.md)\n"), (&summary.1, "# A\n")])
+                .await;
+        let log = log(&latest(&w, &space).await);
+        assert!(log.contains(warning), "{log}");
+        assert_eq!(outline(&w, &space).await, ["A /a", "B /b"], "{name}");
+        let before = files(&remote);
+        assert_same_after_import(&w, &remote, &space).await;
+        assert_eq!(files(&remote), before);
+    }
+}
+
+#[tokio::test]
+async fn export_of_a_book_to_a_bare_repository_can_be_imported() {
+    let (w, remote, space) = world_of(MDBOOK).await;
+    remote.edit(|repository| repository.files.clear());
+    assert_eq!(export(&w, &space, json!({ "force": true })).await, (JobState::Done, None));
+    let exported = files(&remote);
+    assert!(exported[".gitbook.yaml"].contains("root: ./src/"), "{exported:?}");
+    // Only mdBook has a page with the whole book.
+    assert_eq!(exported["src/intro.md"], MDBOOK[2].1.replace("print.html", "intro.md"));
+    assert_same_after_import(&w, &remote, &space).await;
+    assert_eq!(changed(&exported, &files(&remote)), Vec::<String>::new());
+}
