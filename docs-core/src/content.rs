@@ -19,4 +19,6 @@ pub use docs_content::{
 };
 pub use docs_expression as expression;
 pub(crate) use docs_markup::UniqueNames;
-pub use docs_markup::{MAX_SLUG, diff, document, gitsync, markdown, reference, slugify, translate};
+pub use docs_markup::{
+    MAX_SLUG, diff, directives, document, gitsync, markdown, reference, slugify, translate,
+};

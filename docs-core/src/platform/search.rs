@@ -327,7 +327,11 @@ fn is_indexed(entry: &PageEntry) -> bool {
 
 /// Returns the hash of a page's text.
 fn text_hash(entry: &PageEntry) -> Result<Hash> {
-    Ok(Hash::compute(&serde_json::to_vec(&entry.body).map_err(Error::internal)?))
+    let text = match entry.expansions {
+        None => serde_json::to_vec(&entry.body),
+        Some(expansions) => serde_json::to_vec(&(&entry.body, expansions)),
+    };
+    Ok(Hash::compute(&text.map_err(Error::internal)?))
 }
 
 /// Reads pages and all their ancestors, level by level.

@@ -43,6 +43,8 @@ pub struct BuildPage {
     pub body: NewBody,
     /// The hash of the source file's text, which must already be stored.
     pub source: Option<Hash>,
+    /// The hash of the results of the directives in the text, which must already be stored.
+    pub expansions: Option<Hash>,
     /// The creation time, or `None` for the time of the import.
     pub created_at: Option<DateTime<Utc>>,
     /// The time of the last change, or `None` for the time of the import.
@@ -61,6 +63,7 @@ impl BuildPage {
             fields,
             body: NewBody::Empty,
             source: None,
+            expansions: None,
             created_at: None,
             updated_at: None,
         }
@@ -74,6 +77,7 @@ impl BuildPage {
         patch::apply(&self.fields, &mut entry)?;
         entry.body = self.body.body();
         entry.source = self.source;
+        entry.expansions = self.expansions;
         if self.kind != PageKind::Document && !entry.body.is_empty() {
             return Err(invalid("document", "is allowed for documents only"));
         }

@@ -2,10 +2,11 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use docs_markup::directives::Expansions;
 use docs_store::{Hash, Objects};
 
 use super::{
-    Body, ContentResult, Cost, LineMerger, Rendering, TextMerger,
+    Body, ContentError, ContentResult, Cost, LineMerger, Rendering, TextMerger,
     load::{CacheLimits, CacheStats, MissingCollector, ObjectCaches, PassResult, Session},
     map, text,
 };
@@ -108,6 +109,26 @@ impl Content {
             Rendering::Markers => text::render(self.merger(), &terms).0.into(),
             Rendering::Request => text::request_side(self.merger(), &terms).into(),
         })
+    }
+
+    /// Returns the text of a body as readers see it: with the results of its directives in their place, if there are
+    /// any.
+    ///
+    /// # Errors
+    /// See [`Content::text`]; [`ContentError::Corrupt`](super::ContentError::Corrupt) if the results are damaged.
+    pub async fn reader_text(
+        &self,
+        domain: &str,
+        body: &Body,
+        expansions: Option<Hash>,
+        rendering: Rendering,
+    ) -> ContentResult<Arc<str>> {
+        let text = self.body_text(domain, body, rendering).await?;
+        let Some(expansions) = expansions.filter(|_| !text.is_empty()) else { return Ok(text) };
+        let stored = self.text(domain, expansions).await?;
+        let expansions: Expansions =
+            serde_json::from_str(&stored).map_err(|error| ContentError::Corrupt(error.to_string()))?;
+        Ok(expansions.expand(&text).into())
     }
 
     /// Returns the total cost of all operations so far.

@@ -199,6 +199,10 @@ macro_rules! page_record {
             pub extra: BTreeMap<String, Value>,
             #[serde(default, skip_serializing_if = "Body::is_empty")]
             pub body: Body,
+            /// The object with the results of the directives in the body, which readers see in their place. It is JSON
+            /// of [`Expansions`](docs_markup::directives::Expansions).
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub expansions: Option<Hash>,
             /// The unresolved field conflicts.
             #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
             pub clash: FieldClashes,
@@ -220,6 +224,7 @@ macro_rules! page_record {
                     source: None,
                     extra: BTreeMap::new(),
                     body: Body::Empty,
+                    expansions: None,
                     clash: FieldClashes::new(),
                 }
             }
@@ -257,7 +262,7 @@ macro_rules! page_record {
                     (self.title != after.title, Attribute::Title),
                     $((self.$name != after.$name, Attribute::$attribute),)*
                     (self.extra != after.extra, Attribute::Extra),
-                    (self.body != after.body, Attribute::Body),
+                    ((&self.body, self.expansions) != (&after.body, after.expansions), Attribute::Body),
                     (self.clash != after.clash, Attribute::Clash),
                 ])
             }

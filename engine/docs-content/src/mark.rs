@@ -96,14 +96,14 @@ struct LeafReferences {
 fn leaf_references(node: &MapNode) -> ContentResult<LeafReferences> {
     let mut out = LeafReferences::default();
     for (key, value) in node.values() {
-        let texts: Option<(Body, Option<Hash>)> = match key.split('!').next() {
+        let texts: Option<(Body, Vec<Hash>)> = match key.split('!').next() {
             Some(keys::PAGE) => {
                 let page = decode::<PageEntry>(key, value)?;
-                Some((page.body, page.source))
+                Some((page.body, page.source.into_iter().chain(page.expansions).collect()))
             }
             Some(keys::REUSABLE) => {
                 let reusable = decode::<ReusableEntry>(key, value)?;
-                Some((reusable.body, reusable.source))
+                Some((reusable.body, reusable.source.into_iter().collect()))
             }
             Some(keys::FILE) => {
                 let file = decode::<FileEntry>(key, value)?;
@@ -115,9 +115,9 @@ fn leaf_references(node: &MapNode) -> ContentResult<LeafReferences> {
             }
             _ => None,
         };
-        if let Some((body, source)) = texts {
+        if let Some((body, others)) = texts {
             texts_of(&body, &mut out.objects);
-            out.objects.extend(source);
+            out.objects.extend(others);
         }
     }
     Ok(out)

@@ -280,6 +280,25 @@ impl View {
         Ok(self.document_of(&text).await)
     }
 
+    /// Returns the text of a page as readers see it: with the results of its directives in their place.
+    ///
+    /// # Errors
+    /// See [`View::page`].
+    pub async fn reader_text(&self, body: &Body, expansions: Option<Hash>) -> ContentResult<Arc<str>> {
+        self.content.reader_text(&self.domain, body, expansions, Rendering::Request).await
+    }
+
+    /// Returns the document of a page as readers see it: with the results of its directives in their place.
+    ///
+    /// # Errors
+    /// See [`View::page`].
+    pub async fn reader_document(&self, page: &PageEntry) -> ContentResult<SharedDocument> {
+        match page.expansions {
+            None => self.document(&page.body, Rendering::Request).await,
+            Some(_) => Ok(self.document_of(&*self.reader_text(&page.body, page.expansions).await?).await),
+        }
+    }
+
     /// Returns the document for a Markdown text, which need not belong to a body. Parsed documents are cached.
     pub async fn document_of(&self, markdown: &str) -> SharedDocument {
         self.content.shared().document(&self.domain, markdown).await

@@ -8,11 +8,13 @@
 //! | [`mod@reference`] | destinations that identify items by id |
 //! | [`syntax`] | tags, HTML and character references: the shared parsers |
 //! | [`translate`] | the texts of a document as segments for a translator |
+//! | [`directives`] | template directives of mdBook and HonKit, and their results |
 //! | [`diff`] | line-based differences between two texts |
 //!
 //! All functions are pure, without I/O.
 
 pub mod diff;
+pub mod directives;
 pub mod document;
 pub mod gitsync;
 pub mod markdown;

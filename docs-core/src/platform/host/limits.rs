@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use crate::{
-    content::{MAX_MOVED, MAX_VALUE_BYTES, expression, gitsync, markdown},
+    content::{MAX_MOVED, MAX_VALUE_BYTES, directives, expression, gitsync, markdown},
     model::{self, InsertFilesChange, RequestReviewers, UpdateContent},
     platform::{
         access::{self, resolver},
@@ -99,6 +99,10 @@ pub const LIMITS: &[LimitGroup] = &[
             count("Insertion points of generated pages in a space", model::MAX_COMPUTED_PLACES),
             count("Entries of a table of contents", gitsync::MAX_ITEMS),
             bytes("A table of contents", gitsync::MAX_SUMMARY_BYTES),
+            bytes("A configuration of mdBook or HonKit", gitsync::MAX_BOOK_BYTES),
+            count("Directives of a page, with those of its included files", directives::MAX_INCLUDES),
+            count("Levels of included files", directives::MAX_INCLUDE_DEPTH),
+            bytes("A page with the results of its directives", directives::MAX_EXPANDED_BYTES as u64),
             bytes("Front matter of a page", markdown::MAX_FRONT_MATTER_BYTES as u64),
             bytes("Memory of all imports of a server together", import_memory::IMPORT_MEMORY),
             bytes("Memory of all caches of a server together", cache_budget::CACHE_MEMORY),

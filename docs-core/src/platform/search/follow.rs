@@ -21,8 +21,7 @@ use super::{is_indexed, text_hash};
 use crate::{
     Error, ErrorKind, Result,
     content::{
-        Attribute, ContentError, PageEntry, Rendering, RevisionChange, UndecidedConditions, View, document,
-        run_on_text,
+        Attribute, ContentError, PageEntry, RevisionChange, UndecidedConditions, View, document, run_on_text,
     },
     model::{Block, BlockKind, Node, PageId, SpaceId},
     platform::{jobs::catch_panic, kernel::platform::Platform},
@@ -380,7 +379,7 @@ impl Platform {
         entry: &PageEntry,
         pending: &mut IndexBatch,
     ) -> Result<()> {
-        let text = view.text(&entry.body, Rendering::Request).await?;
+        let text = view.reader_text(&entry.body, entry.expansions).await?;
         pending.push(IndexChange::PutPage(Box::new(PageDocument {
             organization: space.organization.clone(),
             space: space.id.clone(),

@@ -1,7 +1,7 @@
 //! Repositories of mdBook and HonKit: imported without changes to their files, and exported byte for byte.
 
 use docs_core::{
-    content::gitsync::MAX_BOOK_BYTES,
+    content::{Evaluated, gitsync::MAX_BOOK_BYTES},
     model::{ContentFormat, JobState},
 };
 use serde_json::json;
@@ -219,4 +219,162 @@ async fn export_of_a_book_to_a_bare_repository_can_be_imported() {
     assert_eq!(exported["src/intro.md"], MDBOOK[2].1.replace("print.html", "intro.md"));
     assert_same_after_import(&w, &remote, &space).await;
     assert_eq!(changed(&exported, &files(&remote)), Vec::<String>::new());
+}
+
+/// Returns the Markdown of the page at a path, as visitors of a site see it.
+async fn shown(w: &World, space: &SpaceId, path: &str) -> String {
+    let of = ContentVersion::space(space.clone());
+    let options = ContentOptions {
+        format: ContentFormat::Markdown,
+        evaluated: Evaluated::Yes,
+        ..ContentOptions::default()
+    };
+    match w.as_admin().content(&of).get_page_by_path(path, options).await.expect(path) {
+        RevisionPage::Document(page) => page.markdown.unwrap_or_default(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A book whose pages include other files.
+const LISTINGS: &[(&str, &str)] = &[
+    ("book.toml", "[book]\ntitle = \"Guide\"\n"),
+    ("src/SUMMARY.md", "# Summary\n\n- [One](one.md)\n- [Two](two.md)\n- [Three](three.md)\n"),
+    (
+        "src/one.md",
+        "{{#title The first}}\n# One\n\n```rust\n{{#rustdoc_include ../listings/a.rs:body}}\n```\n\nSome {{#include part/b.md}} here.\n\n\
+         {{#include ../gone.md}}\n\\{{#include x}}\n",
+    ),
+    ("src/two.md", "{{#title Second page}}\n\n{{#playground ../listings/a.rs}}\n"),
+    ("src/three.md", "# Three\n\nPlain.\n"),
+    ("src/part/b.md", "[three](three.md) ![p](p.png) {{#include c.txt}}"),
+    ("src/part/c.txt", "deep"),
+    ("src/p.png", "picture"),
+    ("listings/a.rs", "// ANCHOR: body\nfn main() {}\n// ANCHOR_END: body\n"),
+];
+
+#[tokio::test]
+async fn directives_of_mdbook_are_evaluated_for_readers_only() {
+    let (w, remote, space) = world_of(LISTINGS).await;
+    assert_eq!(outline(&w, &space).await, ["One /one", "Second page /two", "Three /three"]);
+    let three = at(&w, &space, "three").await;
+    let text = shown(&w, &space, "one").await;
+    let file =
+        text.split("![p](").nth(1).and_then(|rest| rest.split(')').next()).expect("a picture").to_owned();
+    assert!(file.starts_with("/files/"), "{text}");
+    assert_eq!(
+        text,
+        format!(
+            "\n\n```rust\nfn main() {{}}\n```\n\nSome [three](/pages/{three}) ![p]({file}) deep here.\n\n\n{{{{#include x}}}}\n"
+        )
+    );
+    assert!(shown(&w, &space, "two").await.contains("```rust\n// ANCHOR: body\nfn main() {}"));
+    let source = markdown(&w, &space, "one").await;
+    assert!(source.contains("{{#rustdoc_include ../listings/a.rs:body}}"), "{source}");
+    let log = log(&latest(&w, &space).await);
+    assert!(log.contains("src/one.md: the included file `../gone.md` does not exist"), "{log}");
+    let before = files(&remote);
+    assert_same_after_import(&w, &remote, &space).await;
+    assert_eq!(files(&remote), before);
+}
+
+#[tokio::test]
+async fn included_text_survives_an_edit_and_follows_its_file() {
+    let (w, remote, space) = world_of(LISTINGS).await;
+    let one = at(&w, &space, "one").await;
+    let source = markdown(&w, &space, "one").await;
+    change(&w, &space, set(&one, &source.replace("Some", "Any"))).await;
+    let text = shown(&w, &space, "one").await;
+    assert!(text.contains("fn main() {}") && text.contains("Any [three]"), "{text}");
+    exported(&w, &space).await;
+    assert_eq!(files(&remote)["src/one.md"], LISTINGS[2].1.replace("Some", "Any"));
+    for (path, text, expected) in [
+        ("listings/a.rs", "// ANCHOR: body\nfn other() {}\n", "fn other() {}"),
+        // An included page.
+        ("src/three.md", "# Three\n\n{{#include one.md:8}}\n", ""),
+        ("src/part/c.txt", "new", "new here."),
+    ] {
+        remote.put(path, text.to_owned());
+        import_again(&w, &space).await;
+        let text = shown(&w, &space, "one").await;
+        assert!(text.contains(expected), "{text}");
+    }
+    w.check().await;
+}
+
+#[tokio::test]
+async fn change_of_an_included_page_changes_the_including_page() {
+    let mut all = LISTINGS.to_vec();
+    for number in 0..20 {
+        let path: &'static str = Box::leak(format!("src/x{number}.md").into_boxed_str());
+        all.push((path, "# X\n"));
+    }
+    let summary: String = (0..20).map(|number| format!("- [X](x{number}.md)\n")).collect();
+    let summary = format!("{}{summary}", LISTINGS[1].1);
+    all[1].1 = &summary;
+    all[4].1 = "# Three\n\n{{#include x1.md:3}}\n";
+    let (w, remote, space) = world_of(&all).await;
+    assert_eq!(shown(&w, &space, "three").await.trim(), "");
+    remote.put("src/x1.md", "# X\n\nLater.\n".to_owned());
+    w.clock.advance(Duration::from_millis(1));
+    let request = json!({ "url": URL, "ref": "refs/heads/main" });
+    w.as_admin()
+        .space(&space)
+        .import_git(serde_json::from_value(request).expect("a request"))
+        .await
+        .expect("enqueued");
+    w.platform.settle().await.expect("settled");
+    assert_eq!(shown(&w, &space, "three").await.trim(), "Later.");
+}
+
+#[tokio::test]
+async fn templates_of_honkit_are_evaluated_for_readers_only() {
+    let (w, remote, space) = world_of(&[
+        ("book.json", "{ \"title\": \"Course\", \"variables\": { \"version\": 3 } }"),
+        ("SUMMARY.md", "# Summary\n\n* [Start](README.md)\n* [Part](part.md)\n"),
+        (
+            "README.md",
+            "# Start\n\n{{ book.title }} {{ book.version }}\n\n{% include \"./part.md\" %}\n\n```js\n{% raw %}{{ x }}{% endraw %}\n```\n",
+        ),
+        ("part.md", "The [part](part.md).\n"),
+    ])
+    .await;
+    let part = at(&w, &space, "part").await;
+    assert_eq!(
+        shown(&w, &space, "readme").await,
+        format!("Course 3\n\nThe [part](/pages/{part}).\n\n```js\n{{{{ x }}}}\n```\n")
+    );
+    let before = files(&remote);
+    assert_same_after_import(&w, &remote, &space).await;
+    assert_eq!(files(&remote), before);
+}
+
+#[tokio::test]
+async fn symbolic_links_are_not_included() {
+    let (w, remote, space) = world_of(LISTINGS).await;
+    remote.edit(|repository| {
+        repository.links.insert("listings/a.rs".to_owned(), "../src/three.md".to_owned());
+        repository.files.remove("listings/a.rs");
+    });
+    import_again(&w, &space).await;
+    let log = log(&latest(&w, &space).await);
+    assert!(log.contains("src/one.md: the included file `../listings/a.rs` is a symbolic link"), "{log}");
+    assert!(shown(&w, &space, "one").await.contains("```rust\n\n```"));
+}
+
+#[tokio::test]
+async fn merge_keeps_the_edit_and_the_newest_included_text() {
+    let (w, remote, space) = world_of(LISTINGS).await;
+    let one = at(&w, &space, "one").await;
+    let source = markdown(&w, &space, "one").await;
+    let requests = w.as_admin().space(&space).change_requests();
+    let number = requests.create(CreateChangeRequest::default()).await.expect("created").number.to_string();
+    let changes = json!({ "changes": set(&one, &source.replace("Some", "Any")) });
+    let request = || w.as_admin().space(&space).change_request(&number);
+    request().edit(serde_json::from_value(changes).expect("changes")).await.expect("edited");
+    remote.put("listings/a.rs", "// ANCHOR: body\nfn newest() {}\n".to_owned());
+    import_again(&w, &space).await;
+    assert_eq!(request().merge().await.expect("merged").result, MergeOutcome::Merge);
+    let text = shown(&w, &space, "one").await;
+    assert!(text.contains("fn newest() {}") && text.contains("Any [three]"), "{text}");
+    w.check().await;
 }

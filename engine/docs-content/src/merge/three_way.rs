@@ -27,10 +27,10 @@ const MERGED_TOGETHER: [(&str, &[&str]); 2] = [
 /// Fields that are merged element by element.
 const MERGED_BY_ELEMENT: [&str; 2] = ["variables", "extra"];
 /// Fields with special merge rules.
-const MERGED_APART: [&str; 6] = ["createdAt", "updatedAt", "git", "source", "body", "clash"];
+const MERGED_APART: [&str; 7] = ["createdAt", "updatedAt", "git", "source", "body", "expansions", "clash"];
 /// Fields that can change without an edit of the record. The rank changes, for example, when all siblings receive new
 /// ranks.
-const BOOKKEEPING_FIELDS: [&str; 4] = ["rank", "updatedAt", "git", "source"];
+const BOOKKEEPING_FIELDS: [&str; 5] = ["rank", "updatedAt", "git", "source", "expansions"];
 
 type JsonObject = Map<String, Value>;
 
@@ -268,6 +268,11 @@ impl<'a, 's> Fields<'a, 's> {
             if let Some(value) = known.get(name) {
                 out.insert(name.to_owned(), value.clone());
             }
+        }
+        let expansions = "expansions";
+        let newer = if ours.get(expansions) == base.get(expansions) { theirs } else { ours };
+        if let Some(value) = newer.get(expansions) {
+            out.insert(expansions.to_owned(), value.clone());
         }
         let body = self.body(subject, three.try_map(body)?)?;
         if !body.is_empty() {

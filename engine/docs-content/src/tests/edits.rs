@@ -286,6 +286,31 @@ fn git_locations_are_recorded_without_page_changes() {
 }
 
 #[test]
+fn results_of_directives_are_referenced_and_read_in_place() {
+    let content = content();
+    let stored = r#"{"format":"mdbook","text":{"include a.md":"**A**"},"code":{"include a.md":"a"}}"#;
+    let expansions = now(content.store_texts(DOMAIN, &[stored])).unwrap().pop();
+    let fields = PagePatch::from_title("Page");
+    let mut page = BuildPage::new(id(1), None, PageKind::Document, fields);
+    page.body =
+        NewBody::Text("{{#include a.md}}\n\n```\n{{#include a.md}}\n{{#include b.md}}\n```\n".to_owned());
+    page.expansions = expansions;
+    let root = now(content.build(DOMAIN, time(1), vec![BuildItem::Page(Box::new(page))])).unwrap().root;
+    let mut marked = HashSet::new();
+    now(content.mark(DOMAIN, root, &mut marked)).unwrap();
+    assert!(expansions.is_some_and(|expansions| marked.contains(&expansions)), "no collector removes it");
+    let body = NewBody::Text("An {{#include a.md}}.\n".to_owned());
+    let edit = Edit::SetBody { page: id(1), body };
+    let edited = now(content.edit(DOMAIN, root, time(2), &[edit])).unwrap().root;
+    for (root, expected) in [(root, "**A**\n\n```\na\n\n```\n"), (edited, "An **A**.\n")] {
+        let view = content.view(DOMAIN, root);
+        let page = now(view.page(&id(1))).unwrap().unwrap();
+        assert_eq!(&*now(view.reader_text(&page.body, page.expansions)).unwrap(), expected);
+        sound(&content, root);
+    }
+}
+
+#[test]
 fn build_gives_the_same_root_as_page_inserts() {
     let content = content();
     let built = now(content.build(DOMAIN, time(0), many_pages(100))).unwrap();

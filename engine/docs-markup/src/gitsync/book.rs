@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use toml_edit::{DocumentMut, Item, Table};
 
 use super::{
-    Redirect, RepoConfig, RepoPath, RepoTree, inline,
+    BookFormat, Redirect, RepoConfig, RepoPath, RepoTree, inline,
     report::Warnings,
     summary::join,
     target::{self, DestinationKind},
@@ -22,16 +22,6 @@ pub const HONKIT_SCRIPT: &str = "book.js";
 
 /// Maximum size of `book.toml` and `book.json` in bytes: 256 KiB.
 pub const MAX_BOOK_BYTES: u64 = 256 << 10;
-
-/// The format of a repository, which determines how its table of contents and its pages are interpreted.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum BookFormat {
-    /// Configured by `.gitbook.yaml`, or not at all.
-    #[default]
-    Native,
-    MdBook,
-    HonKit,
-}
 
 /// The preprocessors of mdBook whose result an import produces itself.
 const KNOWN_PREPROCESSORS: [&str; 3] = ["links", "index", "admonish"];
@@ -313,6 +303,11 @@ fn book_values(book: &Map<String, Value>) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gitsync::{CommitEntry, EntryKind};
+
+    fn mdbook_at_root() -> RepoConfig {
+        RepoConfig::from_mdbook("", &RepoPath::default())
+    }
 
     fn mdbook(text: &str) -> RepoConfig {
         RepoConfig::from_mdbook(text, &RepoPath::new("app").unwrap())
@@ -393,6 +388,34 @@ mod tests {
             config.book.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         assert_eq!(values, [("a.b", "c"), ("title", "T"), ("version", "2.5")]);
         assert_eq!(warnings(&config), Vec::<String>::new());
+    }
+
+    #[test]
+    fn number_of_values_is_limited() {
+        let values: Vec<String> = (0..=MAX_VALUES).map(|at| format!("\"v{at}\": {at}")).collect();
+        let text = format!("{{\"variables\": {{{}}}}}", values.join(","));
+        assert_eq!(RepoConfig::from_honkit(&text, &RepoPath::default()).book.len(), MAX_VALUES);
+    }
+
+    #[test]
+    fn whole_book_is_the_first_page() {
+        let long = format!("- [A]({}a.md)\n- [B](b.md)\n", "./".repeat(MAX_LINE_BYTES));
+        for (summary, expected) in [
+            ("# Summary\n\n[A](a.md)\n", Some("src/a.md")),
+            ("- [None](none.md)\n- [B](b)\n", Some("src/b.md")),
+            (&long, Some("src/b.md")),
+            (&format!("{}[A](a.md)\n", "\n".repeat(MAX_LINES)), None),
+            ("", None),
+        ] {
+            let mut tree = RepoTree::new(["src/a.md", "src/b.md"].map(|path| CommitEntry {
+                path: path.to_owned(),
+                size: 1,
+                kind: EntryKind::File,
+            }));
+            link_whole_book(&mut tree, &mdbook_at_root(), Some(summary));
+            let found = tree.locate_linked(&RepoPath::new("src/print.html").unwrap()).unwrap();
+            assert_eq!(found.map(|file| file.path.to_string()).as_deref(), expected, "{summary:.40}");
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod book;
 mod config;
 mod export;
 mod file_host;
+mod format;
 mod infer;
 mod inline;
 mod lfs;
@@ -33,13 +34,14 @@ mod vars;
 
 use crate::syntax::yaml;
 
-pub use book::{BookFormat, HONKIT_FILE, HONKIT_SCRIPT, MAX_BOOK_BYTES, MDBOOK_FILE, link_whole_book};
+pub use book::{HONKIT_FILE, HONKIT_SCRIPT, MAX_BOOK_BYTES, MDBOOK_FILE, link_whole_book};
 pub use config::{CONFIG_FILE, MAX_CONFIG_BYTES, Redirect, RepoConfig, content_folder};
 pub use export::{
     AdoptablePaths, ExportPlan, FileTemplate, OmittedFile, PageContent, Repository, SpaceFile, SpaceInclude,
     SpaceOutline, SpacePage, SpacePageKind, TemplateOrigin, TitleIn, WrittenPage, is_program, name_problem,
 };
 pub use file_host::FileHost;
+pub use format::BookFormat;
 pub use infer::infer;
 pub use lfs::{LfsPointer, MAX_POINTER_BYTES};
 pub use path::{PathError, RepoPath};

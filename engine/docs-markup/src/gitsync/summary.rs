@@ -92,8 +92,8 @@ impl Summary {
     /// one. An item with a web URL, an anchor on a listed page, or a missing target is a link. Each file becomes one
     /// page: further items with the same file are left out.
     ///
-    /// In the format of mdBook, a link without a bullet is a page outside of any group. In that of mdBook and HonKit, an
-    /// item with a missing file is a page without text.
+    /// In the format of mdBook, a link without a bullet is a page outside of any group. In the formats of mdBook and
+    /// HonKit, an item with a missing file is a page without text.
     ///
     /// # Errors
     /// [`FormatError`] if the text is larger than [`MAX_SUMMARY_BYTES`] or has more than [`MAX_ITEMS`] items, and if

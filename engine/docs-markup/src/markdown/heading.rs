@@ -1,10 +1,11 @@
-//! The heading with the title of a page, and the comments and link definitions before it.
+//! The heading with the title of a page, and the comments, link definitions and title directives before it.
 
 use std::{borrow::Cow, ops::Range};
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::leading_emoji;
+use crate::directives::title_line;
 
 /// The heading that contains the title of its page.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -91,7 +92,8 @@ fn prelude_end(text: &str, start: usize) -> usize {
     loop {
         at = text.len() - without_blank_lines(&text[at..]).len();
         let rest = &text[at..];
-        match comments_length(rest).or_else(|| definitions_length(rest)) {
+        let length = comments_length(rest).or_else(|| title_line(rest).map(|(_, length)| length));
+        match length.or_else(|| definitions_length(rest)) {
             Some(length) if length > 0 => at += length,
             _ => return at,
         }

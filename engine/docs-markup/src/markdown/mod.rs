@@ -28,7 +28,7 @@ pub(crate) use self::{
     heading::{stored_prelude, without_blank_lines},
     links::rewrite_sites,
 };
-use crate::PagePatch;
+use crate::{PagePatch, directives::title_line};
 
 /// Maximum number of bytes for the fences of front matter and the blank lines of a page file.
 const SEPARATOR_BYTES: usize = 1 << 10;
@@ -74,6 +74,17 @@ impl PageSource<'_> {
         }
         if let Some(other) = fields.title.replace(title).filter(|other| *other != heading.title) {
             fields.extra.get_or_insert_default().insert("title".to_owned(), other.into());
+        }
+        fields
+    }
+
+    /// Returns the fields of a page in a repository: like [`fields`](Self::fields), with the title of `{{#title …}}` in
+    /// the first line of the text if there is no other.
+    #[must_use]
+    pub fn repository_fields(&self) -> PagePatch {
+        let mut fields = self.fields();
+        if fields.title.is_none() {
+            fields.title = title_line(&self.body).map(|(title, _)| title.to_owned());
         }
         fields
     }

@@ -551,3 +551,13 @@ fn a_file_with_parts_of_the_maximum_size_is_within_the_limit() {
     let spare = MAX_PAGE_FILE_BYTES - file.len() as u64;
     assert!(spare < 1 << 10, "{spare}");
 }
+
+#[test]
+fn title_directive_precedes_the_heading_or_replaces_it() {
+    let page = parse_page("{{#title Other}}\n# Heading\n\nText.\n");
+    assert_eq!(page.heading.as_ref().map(|it| it.title.as_str()), Some("Heading"));
+    assert_eq!(page.body, "{{#title Other}}\n\nText.\n");
+    assert_eq!(page.repository_fields().title.as_deref(), Some("Heading"));
+    let page = parse_page("{{#title Other}}\n\nText.\n");
+    assert_eq!((page.fields().title, page.repository_fields().title.as_deref()), (None, Some("Other")));
+}

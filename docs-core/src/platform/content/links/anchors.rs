@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::{
     Result,
     content::{
-        Link, LinkState, PageEntry, PageKind, Rendering, View,
+        Link, LinkState, PageEntry, PageKind, View,
         document::{Anchors, decode_anchor, reading_view},
         run_in_place,
     },
@@ -63,11 +63,11 @@ impl PageAnchors {
         if entry.kind != PageKind::Document {
             return Ok(KnownAnchors::Some);
         }
-        let text = view.text(&entry.body, Rendering::Request).await?;
+        let text = view.reader_text(&entry.body, entry.expansions).await?;
         if !self.take(text.len()) {
             return Ok(KnownAnchors::Some);
         }
-        let document = view.document(&entry.body, Rendering::Request).await?;
+        let document = view.document_of(&text).await;
         Ok(match has_embedded_content(&document) {
             true => KnownAnchors::Some,
             false => KnownAnchors::All(run_in_place(|| Anchors::new(&reading_view(&document)))),

@@ -202,8 +202,9 @@ impl ChangePresenter<'_> {
     }
 
     fn page_attributes(&self, before: &PageEntry, after: &PageEntry) -> Result<PageAttributes> {
-        let document = |entry: &PageEntry| self.platform.document_id(self.space, &entry.body);
-        let changed = if before.body == after.body {
+        let document =
+            |entry: &PageEntry| self.platform.document_id(self.space, &entry.body, entry.expansions);
+        let changed = if before.body == after.body && before.expansions == after.expansions {
             None
         } else {
             Changed::from_values(document(before)?, document(after)?)
@@ -235,7 +236,7 @@ impl ChangePresenter<'_> {
         before: &ReusableEntry,
         after: &ReusableEntry,
     ) -> Result<ReusableContentAttributes> {
-        let document = |entry: &ReusableEntry| self.platform.document_id(self.space, &entry.body);
+        let document = |entry: &ReusableEntry| self.platform.document_id(self.space, &entry.body, None);
         Ok(ReusableContentAttributes {
             title: Changed::from_values(Some(before.title.clone()), Some(after.title.clone())),
             document: Changed::from_values(document(before)?, document(after)?),
@@ -253,7 +254,7 @@ impl ChangePresenter<'_> {
     }
 
     fn reusable(&self, id: ReusableId, entry: &ReusableEntry) -> Result<ChangedReusableContent> {
-        let document = self.platform.document_id(self.space, &entry.body)?;
+        let document = self.platform.document_id(self.space, &entry.body, None)?;
         Ok(ChangedReusableContent { id, title: entry.title.clone(), document })
     }
 }

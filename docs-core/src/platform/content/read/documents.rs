@@ -46,10 +46,10 @@ impl<'p> SpaceHandle<'p> {
         let (platform, ref actor, space) = self.parts();
         let at = platform.locate_content(actor, &ContentVersion::space(space.clone())).await?;
         let domain = at.space().domain.clone();
-        let body = platform.parse_document_id(space, id)?;
+        let (body, expansions) = platform.parse_document_id(space, id)?;
         let filter = at.content_filter().await?;
         let variables = at.read_variables(&filter, &body).await?;
-        let text = platform.content().body_text(&domain, &body, Rendering::Request).await;
+        let text = platform.content().reader_text(&domain, &body, expansions, Rendering::Request).await;
         let text = text.map_err(|error| match error {
             ContentError::NotFound(_) => Error::not_found("document"),
             other => other.into(),
@@ -140,39 +140,50 @@ impl Platform {
         if entry.body.is_empty() {
             return Ok(None);
         }
-        let document = at.document(&entry.body).await?;
+        let document = at.view.reader_document(&entry).await?;
         let id = match document.is_same_for_all() {
-            true => self.document_id(&at.space().id, &entry.body)?,
+            true => self.document_id(&at.space().id, &entry.body, entry.expansions)?,
             false => None,
         };
         let document = filter.document(document, &entry.variables, evaluated).await?;
         Ok(Some(ShownDocument { document, id }))
     }
 
-    /// Returns the permanent id of a document, or `None` for an empty body. Documents with equal text in the same space
-    /// have the same id.
-    pub(in crate::platform) fn document_id(&self, space: &SpaceId, body: &Body) -> Result<Option<String>> {
+    /// Returns the permanent id of a document, or `None` for an empty body. Documents with equal text and equal results
+    /// of directives in the same space have the same id.
+    pub(in crate::platform) fn document_id(
+        &self,
+        space: &SpaceId,
+        body: &Body,
+        expansions: Option<Hash>,
+    ) -> Result<Option<String>> {
         if body.is_empty() {
             return Ok(None);
         }
         let names: Vec<String> =
             body.terms().into_iter().map(|term| term.map_or_else(String::new, |t| t.to_string())).collect();
-        self.seal_deterministic(&purpose(space), &names.join("!")).map(Some)
+        let expansions = expansions.map(|hash| format!("{EXPANSIONS}{hash}")).unwrap_or_default();
+        self.seal_deterministic(&purpose(space), &(names.join("!") + &expansions)).map(Some)
     }
 
-    /// Parses a document id into its body.
-    fn parse_document_id(&self, space: &SpaceId, id: &str) -> Result<Body> {
+    /// Parses a document id into its body and the results of its directives.
+    fn parse_document_id(&self, space: &SpaceId, id: &str) -> Result<(Body, Option<Hash>)> {
         let missing = || Error::not_found("document");
         let names = self.secrets().open(&purpose(space), id).map_err(|_| missing())?;
+        let (names, expansions) = match names.split_once(EXPANSIONS) {
+            Some((names, hash)) => (names, Some(hash.parse().map_err(|_| missing())?)),
+            None => (names.as_str(), None),
+        };
         let terms: Vec<Term> = names
             .split('!')
             .map(|name| (!name.is_empty()).then(|| name.parse::<Hash>()).transpose())
             .collect::<std::result::Result<_, _>>()
             .map_err(|_| missing())?;
-        match terms.as_slice() {
-            [one] => Ok(Body::of(*one)),
-            _ => Terms::try_from(terms).map(Body::Conflict).map_err(|_| missing()),
-        }
+        let body = match terms.as_slice() {
+            [one] => Body::of(*one),
+            _ => Terms::try_from(terms).map(Body::Conflict).map_err(|_| missing())?,
+        };
+        Ok((body, expansions))
     }
 }
 
@@ -210,6 +221,9 @@ impl ReadableRevision {
         Ok(self.view.document(body, Rendering::Request).await?)
     }
 }
+
+/// The separator before the hash of expansions in a document id.
+const EXPANSIONS: char = '~';
 
 /// The sealing purpose of document ids. It binds an id to its space and distinguishes it from file URLs.
 fn purpose(space: &SpaceId) -> String {

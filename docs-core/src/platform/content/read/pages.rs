@@ -40,7 +40,7 @@ impl Platform {
                     page.markdown = Some(at.view.text(&entry.body, Rendering::Markers).await?.to_string());
                 }
                 ContentFormat::Markdown => {
-                    let text = at.view.text(&entry.body, Rendering::Request).await?;
+                    let text = at.view.reader_text(&entry.body, entry.expansions).await?;
                     let document = at.view.document_of(&text).await;
                     page.markdown = Some(match document.is_same_for_all() {
                         true => text.to_string(),

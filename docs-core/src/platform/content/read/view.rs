@@ -149,7 +149,7 @@ impl Platform {
                 description: entry.description.clone(),
                 markdown: None,
                 document: None,
-                document_id: self.document_id(&space.id, &entry.body)?,
+                document_id: self.document_id(&space.id, &entry.body, entry.expansions)?,
                 computed: entry.computed.clone(),
                 computed_seed: entry.computed_seed.clone(),
                 pages,
@@ -201,7 +201,7 @@ impl Platform {
     ) -> Result<ReusableContent> {
         Ok(ReusableContent {
             id,
-            document: self.document_id(&space.id, &entry.body)?,
+            document: self.document_id(&space.id, &entry.body, None)?,
             title: entry.title,
             computed: entry.computed,
             computed_seed: entry.computed_seed,

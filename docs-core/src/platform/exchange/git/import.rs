@@ -2,6 +2,8 @@
 
 mod apply;
 mod changed;
+mod directive_state;
+mod directives;
 mod files;
 mod links;
 mod moved;
@@ -110,7 +112,7 @@ impl Platform {
         let finished = run.finish(self, JobOutcome { result: Some(result), object: None });
         let state =
             payload.state(&commit.oid, &revision, Times { event: run.job.lane_at, now: finished.now });
-        let git = GitState { layout: Some(read.layout), places: read.places, ..state };
+        let git = GitState { layout: read.layout, places: read.places, ..state };
         let commit = payload.commit(&commit, CommitOrigin::External);
         let on = payload.setting.as_ref().map(|_| &space.head);
         let operation = store_import(&payload, &revision, read.root, &commit, &git, on, &finished);

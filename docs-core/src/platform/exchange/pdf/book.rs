@@ -16,7 +16,7 @@ use super::{
 use crate::{
     Error, ErrorKind, Result,
     content::{
-        Body, FileEntry, PageKind, PageTree, Rendering, TreePage, View,
+        Body, FileEntry, PageKind, PageTree, TreePage, View,
         document::into_reading_view,
         expression::{Allowance, Budget, Context, MAX_STEPS},
         parse_document, run_in_place,
@@ -133,8 +133,9 @@ impl Platform {
             let document = match page.entry.kind {
                 PageKind::Document => {
                     let variables = Some(&page.entry.variables);
-                    let (document, text) =
-                        self.document(shown, &page.entry.body, variables, &mut reading).await?;
+                    let (document, text) = self
+                        .document(shown, (&page.entry.body, page.entry.expansions), variables, &mut reading)
+                        .await?;
                     reading.texts.pages.push(text);
                     Some(document)
                 }
@@ -183,11 +184,11 @@ impl Platform {
     async fn document(
         &self,
         shown: &PdfContent<'_>,
-        body: &Body,
+        (body, expansions): (&Body, Option<Hash>),
         variables: Option<&Variables>,
         reading: &mut BookReader,
     ) -> Result<(Arc<Document>, DocumentText)> {
-        let text = shown.view.text(body, Rendering::Request).await?;
+        let text = shown.view.reader_text(body, expansions).await?;
         reading.text += text.len();
         if reading.text > MAX_TEXT {
             return Err(too_much_text());
@@ -238,7 +239,7 @@ impl Platform {
             }
             for id in wanted {
                 let body = shown.view.reusable(&id).await?.map_or(Body::Empty, |reusable| reusable.body);
-                let (document, text) = self.document(shown, &body, None, reading).await?;
+                let (document, text) = self.document(shown, (&body, None), None, reading).await?;
                 reading.texts.reusables.insert(id.clone(), text);
                 out.insert(id, document);
             }

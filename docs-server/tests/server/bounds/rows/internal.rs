@@ -18,6 +18,9 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
             "engine/docs-markup/src/gitsync/plan.rs::MAX_NAMED_PAGES",
             "engine/docs-markup/src/gitsync/plan.rs::MAX_NAMED_TITLE",
             "docs-core/src/platform/exchange/git/import/files.rs::MAX_NAMED_POINTERS",
+            "docs-core/src/platform/exchange/git/import/directives.rs::MAX_WARNINGS",
+            "engine/docs-markup/src/directives/resolve.rs::MAX_WARNINGS",
+            "engine/docs-markup/src/gitsync/book.rs::MAX_NAMED",
         ],
     ),
     (
@@ -64,6 +67,7 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
             "docs-core/src/platform/sites/structure/paths.rs::MAX_FORMER_PATHS",
             "engine/docs-markup/src/document/memory_budget.rs::MAX_TREE_BYTES",
             "docs-core/src/platform/host/collect/marks.rs::MAX_WALKED_NODES",
+            "docs-core/src/platform/exchange/git/import/directives.rs::MAX_CACHED_BYTES",
             "docs-core/src/platform/exchange/git/import/links.rs::MAX_CACHED_LINKS",
             "docs-core/src/platform/content/openapi_specs/subjects.rs::MAX_NAME",
             "docs-http/src/openapi/document_cache.rs::MAX_DOCUMENTS",

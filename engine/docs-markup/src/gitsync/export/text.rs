@@ -236,7 +236,10 @@ impl TextWriter<'_> {
     /// contains the title.
     fn imports_same_content(&self, text: &str, fields: &PagePatch, keys: &Keys, body: &str) -> Option<bool> {
         let source = self.parse(text);
-        let read = source.fields();
+        let read = match self.kind {
+            TextKind::Page => source.repository_fields(),
+            TextKind::Include => source.fields(),
+        };
         let is_titled = read.title.is_some();
         let has_title = match self.kind {
             TextKind::Page => !is_titled || read.title == fields.title,

@@ -96,6 +96,7 @@ fn has_fields(entry: &PageEntry) -> bool {
         updated_at: entry.updated_at,
         git: entry.git.clone(),
         source: entry.source,
+        expansions: entry.expansions,
         clash: entry.clash.clone(),
         ..PageEntry::new(entry.kind, &entry.title, entry.rank.clone())
     };

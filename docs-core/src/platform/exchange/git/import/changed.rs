@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use super::directive_state::Directives;
 use super::read::{CommitContent, Importer, MAX_FILES_BYTES, MAX_TEXT_BYTES, check_size};
 use crate::{
     Error, Result,
@@ -24,7 +25,7 @@ use crate::{
 };
 
 /// The version of the import rules. Increment it when the rules change, so that everything is imported again.
-const IMPORT_RULES_VERSION: u32 = 4;
+const IMPORT_RULES_VERSION: u32 = 5;
 /// Number of bytes of a layout that are hashed at once.
 const LAYOUT_CHUNK: usize = 64 << 10;
 /// Maximum share of changed items: one in this many. Above it, a full import is faster.
@@ -120,6 +121,7 @@ impl Importer<'_> {
             self.links.clear();
             self.link_count = 0;
             self.files.clear();
+            self.directives = Directives::default();
             self.warnings.truncate(said);
         }
         Ok(read)
@@ -154,13 +156,17 @@ impl Importer<'_> {
                 wanted.refer(tree, &reference.path).map_err(format_error)?;
             }
             self.cache_links(&file.path, links);
+            if self.pages.contains_key(&file.path) {
+                self.resolve_directives(&file.path, &text, (tree, config), &mut wanted).await?;
+            }
             self.texts.insert(file.path.clone(), text);
         }
-        if !self.has_same_files(&wanted, &changed).await? {
+        if self.includes_items() || !self.has_same_files(&wanted, &changed).await? {
             return Ok(None);
         }
         self.store_sources().await?;
-        self.link_texts(tree, &plan.root);
+        self.link_texts(tree, config);
+        self.store_expansions(tree, config).await?;
         let Some(edits) = self.edits(&changed).await? else { return Ok(None) };
         let now = self.platform.now().time();
         let edited = self.platform.content().edit(&self.space.domain, self.space.root, now, &edits).await;
@@ -173,7 +179,13 @@ impl Importer<'_> {
         );
         let mut warnings = self.take_warnings();
         warnings.extend(plan.warnings.iter().map(Warning::to_string));
-        Ok(Some(CommitContent { root: edited.root, layout, places: content_paths(config), what, warnings }))
+        Ok(Some(CommitContent {
+            root: edited.root,
+            layout: Some(layout),
+            places: content_paths(config),
+            what,
+            warnings,
+        }))
     }
 
     /// Returns the items with changed bytes, or `None` if an item is new or too large.

@@ -2,7 +2,7 @@
 
 use super::read::Importer;
 use crate::content::{
-    gitsync::{ImportPlan, PageLinks, Reference, RepoPath, RepoTree},
+    gitsync::{BookFormat, ImportPlan, PageLinks, Reference, ReferenceKind, RepoConfig, RepoPath, RepoTree},
     markdown::Resolution,
     reference::parse_exact,
 };
@@ -24,25 +24,40 @@ impl Importer<'_> {
     /// Replaces links to pages, files and reusable content blocks in the repository with links to their ids, and links
     /// to other Markdown files with URLs at the Git host. Links to anything else that is not imported are left
     /// unchanged. The ids must have been assigned.
-    pub(super) fn link_texts(&mut self, tree: &RepoTree, root: &RepoPath) {
+    pub(super) fn link_texts(&mut self, tree: &RepoTree, config: &RepoConfig) {
         let mut links = std::mem::take(&mut self.links);
         let texts = std::mem::take(&mut self.texts);
         self.texts = texts
             .into_iter()
             .map(|(path, text)| {
-                let links = links.remove(&path).unwrap_or_else(|| PageLinks::read(&text, &path, root));
-                let linked = links.rewritten(&text, |destination, reference| {
-                    // Exports mark broken links with this prefix, so that they are visible.
-                    let broken = destination.strip_prefix("/broken").filter(|it| parse_exact(it).is_some());
-                    let lasting = match broken {
-                        Some(broken) => Some(broken.to_owned()),
-                        None => reference.and_then(|reference| self.permanent_destination(reference, tree)),
-                    };
-                    lasting.map_or(Resolution::Keep, Resolution::To)
-                });
+                let links =
+                    links.remove(&path).unwrap_or_else(|| PageLinks::read(&text, &path, &config.root));
+                let linked = self.linked(&text, &links, (tree, config));
                 (path, linked)
             })
             .collect();
+    }
+
+    /// Returns a text with permanent destinations in its links.
+    pub(super) fn linked(
+        &self,
+        text: &str,
+        links: &PageLinks,
+        (tree, config): (&RepoTree, &RepoConfig),
+    ) -> String {
+        links.rewritten(text, |destination, reference| {
+            // Exports mark broken links with this prefix, so that they are visible.
+            let broken = destination.strip_prefix("/broken").filter(|it| parse_exact(it).is_some());
+            // The includes of HonKit are directives, which are resolved by their path.
+            let reference = reference.filter(|reference| {
+                config.format != BookFormat::HonKit || reference.kind != ReferenceKind::Include
+            });
+            let lasting = match broken {
+                Some(broken) => Some(broken.to_owned()),
+                None => reference.and_then(|reference| self.permanent_destination(reference, tree)),
+            };
+            lasting.map_or(Resolution::Keep, Resolution::To)
+        })
     }
 
     /// Caches the links of a file for [`link_texts`](Self::link_texts). Links beyond the limit are parsed again later.

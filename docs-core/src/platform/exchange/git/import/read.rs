@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use super::directive_state::Directives;
 use crate::{
     Error, Result,
     content::{
@@ -49,8 +50,8 @@ pub(super) const MAX_FILES_BYTES: u64 = 2_000_000_000;
 /// The result of reading a commit.
 pub(in crate::platform::exchange::git) struct CommitContent {
     pub(in crate::platform::exchange::git) root: Hash,
-    /// Hash of the commit without the bytes of the imported items.
-    pub(in crate::platform::exchange::git) layout: Hash,
+    /// Hash of the commit without the bytes of the imported items. `None` if the next import must read everything.
+    pub(in crate::platform::exchange::git) layout: Option<Hash>,
     /// The locations of the content in the commit.
     pub(in crate::platform::exchange::git) places: Option<ContentPaths>,
     /// A summary of the imported content, as a sentence.
@@ -76,6 +77,7 @@ pub(super) struct Importer<'a> {
     pub(super) files: HashMap<RepoPath, FileId>,
     pub(super) pages: HashMap<RepoPath, PageId>,
     pub(super) reusables: HashMap<RepoPath, ReusableId>,
+    pub(super) directives: Directives,
     pub(super) landing: Option<ReadmePage>,
     pub(super) warnings: Vec<String>,
     /// The handling of fields that files cannot represent.
@@ -145,6 +147,7 @@ impl<'a> Importer<'a> {
             files: HashMap::new(),
             pages: HashMap::new(),
             reusables: HashMap::new(),
+            directives: Directives::default(),
             landing: None,
             warnings: Vec::new(),
             unsaid,
@@ -164,7 +167,7 @@ impl<'a> Importer<'a> {
     ) -> Result<CommitContent> {
         let size = ImportSize { text_bytes: plan.text_bytes(), items: plan.items() as u64 };
         self.memory.settle(size.bytes()).await;
-        self.read_texts(tree, &mut plan, progress).await?;
+        self.read_texts(tree, config, &mut plan, progress).await?;
         self.warnings.extend(plan.file_warning());
         let bytes = plan.assets.iter().map(|asset| asset.file.size).sum();
         check_size("files", bytes, MAX_FILES_BYTES)?;
@@ -174,7 +177,8 @@ impl<'a> Importer<'a> {
         self.landing = self.readme_page(&config.readme, &plan.pages);
         self.name_reusables(&plan);
         self.store_sources().await?;
-        self.link_texts(tree, &plan.root);
+        self.link_texts(tree, config);
+        self.store_expansions(tree, config).await?;
         self.add_pages(&plan, &mut items)?;
         let page_count = items.iter().filter(|item| matches!(item, BuildItem::Page(_))).count();
         self.add_reusables(&plan, &mut items);
@@ -192,7 +196,8 @@ impl<'a> Importer<'a> {
             other => other.into(),
         })?;
         let what = format!("read {page_count} pages and {} files", self.files.len());
-        let (layout, warnings) = (self.layout(project), self.take_warnings());
+        let layout = (!self.includes_items()).then(|| self.layout(project));
+        let warnings = self.take_warnings();
         let (content, domain) = (self.platform.content(), &self.space.domain);
         let root = content.keep_redirects(domain, now, self.space.root, built.root).await?;
         Ok(CommitContent { root, layout, places: content_paths(config), what, warnings })
@@ -238,6 +243,7 @@ impl<'a> Importer<'a> {
     async fn read_texts(
         &mut self,
         tree: &RepoTree,
+        config: &RepoConfig,
         plan: &mut ImportPlan,
         progress: &mut Progress<'_>,
     ) -> Result<()> {
@@ -270,6 +276,7 @@ impl<'a> Importer<'a> {
                 self.warnings.push(format!("{}: {limit}", file.path));
             }
             self.cache_links(&file.path, links);
+            self.resolve_directives(&file.path, &text, (tree, config), plan).await?;
             self.texts.insert(file.path, text);
             let done = read as u64 + 1;
             progress.count(JobStage::ContentProcess, JobProgress { done, total }).await?;
@@ -422,13 +429,14 @@ impl<'a> Importer<'a> {
         let source = parse_page(&text);
         self.warnings.extend(source.warnings.iter().map(|warning| format!("{}: {warning}", file.path)));
         let id = self.pages.get(&file.path).cloned().ok_or_else(unread)?;
-        let mut fields = titled.overlaid(source.fields());
+        let mut fields = titled.overlaid(source.repository_fields());
         self.cut_title(&file.path, &mut fields.title);
         fields.git = Some(self.git_blob(file));
         fields.cover = self.cover(&source, file);
         let mut page = BuildPage::new(id, parent, PageKind::Document, fields);
         page.body = self.body(&file.path, &source.body);
         page.source = self.sources.get(&file.path).copied();
+        page.expansions = self.directives.stored.get(&file.path).copied();
         let before = self.before.pages.get(file.path.as_str()).map(|(_, entry)| entry);
         if let Some(before) = before {
             page.rank = Some(before.rank.clone());

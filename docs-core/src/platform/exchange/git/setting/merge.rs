@@ -113,7 +113,7 @@ impl Platform {
                 git: Some(at.payload.commit(commit, CommitOrigin::External)),
                 ..RevisionRecord::new(id, at.space.id.clone(), read.root, now, by)
             },
-            git: GitState { layout: Some(read.layout), places: read.places, ..state },
+            git: GitState { layout: read.layout, places: read.places, ..state },
         }
     }
 

@@ -1,0 +1,27 @@
+//! The state of the directives of an import.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::{
+    content::{
+        directives::{Expansions, IncludeBudget, IncludedFile},
+        gitsync::RepoPath,
+    },
+    store::Hash,
+};
+
+/// The directives of an import.
+#[derive(Default)]
+pub(super) struct Directives {
+    pub(super) budget: IncludeBudget,
+    /// The files that directives include, as far as they are cached, and their total size in bytes.
+    pub(super) files: HashMap<RepoPath, IncludedFile>,
+    pub(super) cached_bytes: usize,
+    /// All files that directives include.
+    pub(super) included: BTreeSet<RepoPath>,
+    /// The results for each page.
+    pub(super) resolved: HashMap<RepoPath, Expansions>,
+    /// The results for each page, as stored objects.
+    pub(super) stored: HashMap<RepoPath, Hash>,
+    pub(super) warnings: usize,
+}

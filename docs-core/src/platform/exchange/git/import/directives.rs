@@ -1,0 +1,114 @@
+//! Template directives in pages of mdBook and HonKit, resolved with the files of the commit.
+
+use super::read::Importer;
+use crate::{
+    Error, Result,
+    content::{
+        directives::{IncludedFile, ResolvedDirectives, resolve},
+        gitsync::{
+            BookFormat, FormatError, ImportPlan, PageLinks, PlannedFile, RepoConfig, RepoPath, RepoTree,
+        },
+        markdown::MAX_PAGE_FILE_BYTES,
+    },
+    platform::exchange::git::sync::{decode_text, format_error, git_error},
+};
+
+/// Maximum total size in bytes of the included files that are cached between two pages.
+const MAX_CACHED_BYTES: usize = 8 << 20;
+/// Maximum number of warnings about directives per import.
+const MAX_WARNINGS: usize = 100;
+
+impl Importer<'_> {
+    /// Resolves the directives of a page, and plans the files that the results reference.
+    pub(super) async fn resolve_directives(
+        &mut self,
+        page: &RepoPath,
+        text: &str,
+        (tree, config): (&RepoTree, &RepoConfig),
+        plan: &mut ImportPlan,
+    ) -> Result<()> {
+        if config.format == BookFormat::Native {
+            return Ok(());
+        }
+        let resolved = loop {
+            let mut budget = self.directives.budget;
+            let Some(resolved) = resolve(text, page, config, &self.directives.files, &mut budget) else {
+                return Ok(());
+            };
+            if resolved.unread.is_empty() {
+                self.directives.budget = budget;
+                break resolved;
+            }
+            for path in resolved.unread {
+                let file = self.included_file(tree, &path).await?;
+                self.directives.cached_bytes += match &file {
+                    IncludedFile::Text(text) => text.len(),
+                    IncludedFile::Missing(_) => 0,
+                };
+                self.directives.files.insert(path, file);
+            }
+        };
+        if self.directives.cached_bytes > MAX_CACHED_BYTES {
+            self.directives.files.clear();
+            self.directives.cached_bytes = 0;
+        }
+        let ResolvedDirectives { expansions, included, warnings, .. } = resolved;
+        for text in expansions.texts() {
+            for reference in PageLinks::read(text, page, &config.root).references() {
+                plan.refer(tree, &reference.path).map_err(format_error)?;
+            }
+        }
+        self.directives.included.extend(included);
+        self.directives.resolved.insert(page.clone(), expansions);
+        self.directives.warnings += warnings.len();
+        if self.directives.warnings <= MAX_WARNINGS {
+            self.warnings.extend(warnings.into_iter().map(|warning| format!("{page}: {warning}")));
+        }
+        Ok(())
+    }
+
+    async fn included_file(&self, tree: &RepoTree, path: &RepoPath) -> Result<IncludedFile> {
+        let file: PlannedFile = match tree.file(path) {
+            Ok(Some(file)) if file.source == file.path => file,
+            Ok(None) => return Ok(IncludedFile::Missing("does not exist")),
+            Err(FormatError::FileTooLarge { .. }) => return Ok(IncludedFile::Missing("is too large")),
+            Ok(Some(_)) | Err(_) => return Ok(IncludedFile::Missing("is a symbolic link")),
+        };
+        if file.size > MAX_PAGE_FILE_BYTES {
+            return Ok(IncludedFile::Missing("is too large"));
+        }
+        let bytes = self.checkout.read(file.source.as_str()).await.map_err(git_error)?;
+        Ok(IncludedFile::Text(decode_text(bytes.to_vec()).0))
+    }
+
+    /// Returns `true` if a page includes a file that is imported itself. A change of that file also changes the page.
+    pub(super) fn includes_items(&self) -> bool {
+        self.directives.included.iter().any(|path| {
+            self.pages.contains_key(path)
+                || self.files.contains_key(path)
+                || self.reusables.contains_key(path)
+        })
+    }
+
+    /// Stores the results of the directives, with permanent destinations in their links. The ids must have been
+    /// assigned.
+    pub(super) async fn store_expansions(&mut self, tree: &RepoTree, config: &RepoConfig) -> Result<()> {
+        let more = self.directives.warnings.saturating_sub(MAX_WARNINGS);
+        if more > 0 {
+            self.warnings.push(format!("{more} more warnings about included files"));
+        }
+        let (mut pages, mut texts) = (Vec::new(), Vec::new());
+        for (page, mut expansions) in std::mem::take(&mut self.directives.resolved) {
+            expansions.rewrite(|text| {
+                let links = PageLinks::read(text, &page, &config.root);
+                self.linked(text, &links, (tree, config))
+            });
+            texts.push(serde_json::to_string(&expansions).map_err(Error::internal)?);
+            pages.push(page);
+        }
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let stored = self.platform.content().store_texts(&self.space.domain, &texts).await?;
+        self.directives.stored = pages.into_iter().zip(stored).collect();
+        Ok(())
+    }
+}

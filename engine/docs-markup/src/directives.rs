@@ -1,0 +1,121 @@
+//! Template directives in pages of mdBook (`{{#include file.rs:2:10}}`) and HonKit (`{% include "file.md" %}`).
+//!
+//! The text of a page keeps its directives. An import resolves them with the files of the repository
+//! ([`resolve`]) and stores the results beside the page as [`Expansions`]. Readers see the text with the results in
+//! place of the directives ([`Expansions::expand`]). After an edit of the page, the results still apply to the
+//! directives that it keeps.
+
+mod resolve;
+mod scan;
+mod select;
+#[cfg(test)]
+mod tests;
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use docs_model::MAX_PAGE_BYTES;
+use serde::{Deserialize, Serialize};
+
+pub use self::resolve::{
+    IncludeBudget, IncludedFile, MAX_INCLUDE_DEPTH, MAX_INCLUDES, ResolvedDirectives, resolve,
+};
+use self::scan::{Directive, Place, Token, scan};
+use crate::gitsync::BookFormat;
+
+/// Maximum size in bytes of a text with the results of its directives.
+pub const MAX_EXPANDED_BYTES: usize = MAX_PAGE_BYTES;
+
+/// The results of the directives of a page.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Expansions {
+    format: BookFormat,
+    /// The results within text, by directive.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    text: BTreeMap<String, String>,
+    /// The results within code blocks, by directive.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    code: BTreeMap<String, String>,
+}
+
+impl Expansions {
+    /// Returns the text with the results in place of the directives, of at most [`MAX_EXPANDED_BYTES`] unless the text
+    /// itself is longer. A directive without a result, or with one that does not fit, is removed.
+    #[must_use]
+    pub fn expand<'t>(&self, source: &'t str) -> Cow<'t, str> {
+        if !may_have_directives(source, self.format) {
+            return Cow::Borrowed(source);
+        }
+        let mut out = String::with_capacity(source.len());
+        let mut left = MAX_EXPANDED_BYTES.saturating_sub(source.len());
+        scan(source, self.format, Place::Text, &mut |token| match token {
+            Token::Text(text) => out.push_str(text),
+            Token::Literal(text) => out.push_str(&text),
+            Token::Directive(directive) => {
+                let value = self.values(directive.place).get(&directive.key()).map_or("", String::as_str);
+                let lines = value.bytes().filter(|byte| *byte == b'\n').count();
+                let length = value.len() + lines * directive.prefix.len();
+                if let Some(rest) = left.checked_sub(length) {
+                    left = rest;
+                    push_prefixed(&mut out, value, directive.prefix);
+                }
+            }
+        });
+        Cow::Owned(out)
+    }
+
+    /// Rewrites the results within text, such as their links.
+    pub fn rewrite(&mut self, mut rewrite: impl FnMut(&str) -> String) {
+        self.text.values_mut().for_each(|value| *value = rewrite(value));
+    }
+
+    /// Returns the results within text, which can contain links.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.text.values().map(String::as_str)
+    }
+
+    const fn values(&self, place: Place) -> &BTreeMap<String, String> {
+        match place {
+            Place::Text => &self.text,
+            Place::Code => &self.code,
+        }
+    }
+
+    fn insert(&mut self, directive: &Directive<'_>, value: String) {
+        let values = match directive.place {
+            Place::Text => &mut self.text,
+            Place::Code => &mut self.code,
+        };
+        values.insert(directive.key(), value);
+    }
+
+    fn bytes(&self) -> usize {
+        self.text.values().chain(self.code.values()).map(String::len).sum()
+    }
+}
+
+/// Returns `true` if a text may contain directives of a format.
+fn may_have_directives(text: &str, format: BookFormat) -> bool {
+    match format {
+        BookFormat::Native => false,
+        BookFormat::MdBook => text.contains("{{"),
+        BookFormat::HonKit => text.contains("{%") || text.contains("{{"),
+    }
+}
+
+/// Returns the title that `{{#title …}}` in the first line of a text sets, and the length of that line.
+pub(crate) fn title_line(text: &str) -> Option<(&str, usize)> {
+    let line = text.split_inclusive('\n').next()?;
+    let title = line.trim().strip_prefix("{{#title")?.strip_suffix("}}")?;
+    let title = title.strip_prefix([' ', '\t'])?.trim();
+    (!title.is_empty() && !title.contains('}')).then_some((title, line.len()))
+}
+
+/// Appends lines, all but the first with a prefix.
+fn push_prefixed(out: &mut String, value: &str, prefix: &str) {
+    for (number, line) in value.split_inclusive('\n').enumerate() {
+        if number > 0 && !line.trim().is_empty() {
+            out.push_str(prefix);
+        }
+        out.push_str(line);
+    }
+}

@@ -1,0 +1,216 @@
+//! Scanner for directives. Its time is linear in the length of the text.
+
+use std::borrow::Cow;
+
+use crate::{document, gitsync::BookFormat};
+
+/// A part of a text.
+pub(super) enum Token<'t> {
+    Text(&'t str),
+    /// Text in which directives are not evaluated, without its escapes.
+    Literal(Cow<'t, str>),
+    Directive(Directive<'t>),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Directive<'t> {
+    /// The name, such as `include`, or `book` for a value of the book.
+    pub(super) name: &'t str,
+    /// The rest of the directive, trimmed.
+    pub(super) arguments: &'t str,
+    pub(super) place: Place,
+    /// The indentation and quotation marks of its line, if nothing else precedes it.
+    pub(super) prefix: &'t str,
+}
+
+/// The surroundings of a directive.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Place {
+    Text,
+    /// In a fenced code block.
+    Code,
+}
+
+impl Directive<'_> {
+    /// Returns the identity of the directive in the expansions of a page.
+    pub(super) fn key(&self) -> String {
+        format!("{} {}", self.name, self.arguments)
+    }
+}
+
+/// The directives of mdBook that an import resolves.
+const MDBOOK: [&str; 5] = ["include", "rustdoc_include", "playground", "playpen", "title"];
+
+/// Calls `visit` with all parts of a text, in order. `place` is the place of the text itself.
+pub(super) fn scan<'t>(text: &'t str, format: BookFormat, place: Place, visit: &mut dyn FnMut(Token<'t>)) {
+    let mut scanner = Scanner { place, fence: None, is_raw: false, visit };
+    for line in text.split_inclusive('\n') {
+        scanner.fence(line);
+        match format {
+            BookFormat::MdBook => scanner.mdbook(line),
+            BookFormat::HonKit => scanner.honkit(line),
+            BookFormat::Native => (scanner.visit)(Token::Text(line)),
+        }
+    }
+}
+
+struct Scanner<'v, 't> {
+    /// The place of the text outside of its own code blocks.
+    place: Place,
+    /// The mark and length of the open fence.
+    fence: Option<(char, usize)>,
+    /// `true` between `{% raw %}` and `{% endraw %}`.
+    is_raw: bool,
+    visit: &'v mut dyn FnMut(Token<'t>),
+}
+
+/// Splits a line after its indentation and quotation marks.
+fn split_prefix(line: &str) -> (&str, &str) {
+    line.split_at(line.len() - line.trim_start_matches([' ', '\t', '>']).len())
+}
+
+impl<'t> Scanner<'_, 't> {
+    fn fence(&mut self, line: &str) {
+        let content = split_prefix(line).1.trim_end();
+        match self.fence {
+            Some((mark, length)) => {
+                if content.len() >= length && content.chars().all(|c| c == mark) {
+                    self.fence = None;
+                }
+            }
+            None => {
+                let content = content.trim_start_matches(['-', '*', '+', ' ']);
+                self.fence = document::fence(content).map(|(mark, length, _)| (mark, length));
+            }
+        }
+    }
+
+    const fn current_place(&self) -> Place {
+        if self.fence.is_some() { Place::Code } else { self.place }
+    }
+
+    fn directive(&mut self, line: &'t str, start: usize, (name, arguments): (&'t str, &'t str)) {
+        let prefix = split_prefix(line).0;
+        let prefix = if prefix.len() == start { prefix } else { "" };
+        let place = self.current_place();
+        (self.visit)(Token::Directive(Directive { name, arguments, place, prefix }));
+    }
+
+    fn text(&mut self, text: &'t str) {
+        if !text.is_empty() {
+            (self.visit)(Token::Text(text));
+        }
+    }
+
+    fn mdbook(&mut self, line: &'t str) {
+        let (mut done, mut at) = (0, 0);
+        // A line without further ends has no further directives.
+        let last = line.rfind("}}").map_or(0, |last| last + 2);
+        while let Some(start) = line[at..last.max(at)].find("{{").map(|start| at + start) {
+            if start > done
+                && line.as_bytes().get(start - 1) == Some(&b'\\')
+                && line[start..].starts_with("{{#")
+            {
+                self.text(&line[done..start - 1]);
+                (self.visit)(Token::Literal(Cow::Borrowed(&line[start..last])));
+                (done, at) = (last, last);
+                continue;
+            }
+            at = start + 2;
+            let Some(end) = line[at..].find('}').map(|end| at + end) else { break };
+            let Some(found) =
+                line[end..].starts_with("}}").then(|| mdbook_directive(&line[at..end])).flatten()
+            else {
+                continue;
+            };
+            let is_alone = split_prefix(line).0.len() == start && line[end + 2..].trim().is_empty();
+            let is_known = MDBOOK.contains(&found.0);
+            // Preprocessors define further directives. Templates in code use the same signs.
+            if !is_known && !(is_alone && self.current_place() == Place::Text) {
+                continue;
+            }
+            self.text(&line[done..start]);
+            self.directive(line, start, found);
+            (done, at) = (end + 2, end + 2);
+        }
+        self.text(&line[done..]);
+    }
+
+    fn honkit(&mut self, line: &'t str) {
+        let (mut done, mut at) = (0, 0);
+        while let Some(start) = line[at..].find('{').map(|start| at + start) {
+            at = start + 1;
+            let close = match line.as_bytes().get(at) {
+                Some(b'%') => "%}",
+                Some(b'{') if !self.is_raw => "}}",
+                _ => continue,
+            };
+            let Some(end) = line[at + 1..].find(close).map(|end| at + 1 + end) else { break };
+            let inside = line[at + 1..end].trim_matches('-').trim();
+            match self.honkit_action(inside, close == "%}") {
+                HonkitAction::Keep => continue,
+                HonkitAction::Raw(is_raw) => {
+                    self.honkit_text(line, done, start);
+                    self.is_raw = is_raw;
+                }
+                HonkitAction::Directive(found) => {
+                    self.text(&line[done..start]);
+                    self.directive(line, start, found);
+                }
+            }
+            (done, at) = (end + 2, end + 2);
+        }
+        self.honkit_text(line, done, line.len());
+    }
+
+    fn honkit_action(&self, inside: &'t str, is_tag: bool) -> HonkitAction<'t> {
+        match inside {
+            "raw" if is_tag && !self.is_raw => HonkitAction::Raw(true),
+            "endraw" if is_tag => HonkitAction::Raw(false),
+            _ if self.is_raw => HonkitAction::Keep,
+            _ if is_tag => match inside.strip_prefix("include").map(str::trim).and_then(quoted) {
+                Some(path) => HonkitAction::Directive(("include", path)),
+                None => HonkitAction::Keep,
+            },
+            _ => match inside.strip_prefix("book.") {
+                Some(name) if name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')) => {
+                    HonkitAction::Directive(("book", name))
+                }
+                _ => HonkitAction::Keep,
+            },
+        }
+    }
+
+    /// Visits a part of a line, which is literal within `{% raw %}`.
+    fn honkit_text(&mut self, line: &'t str, start: usize, end: usize) {
+        let text = &line[start..end];
+        let is_tagged = self.is_raw && self.current_place() == Place::Text && text.contains("{%");
+        // Within a code span, a backslash is visible.
+        if is_tagged && line[..start].matches('`').count() % 2 == 0 && !text.contains('`') {
+            (self.visit)(Token::Literal(Cow::Owned(text.replace("{%", "\\{%"))));
+        } else {
+            self.text(text);
+        }
+    }
+}
+
+enum HonkitAction<'t> {
+    Keep,
+    /// Begins or ends raw text.
+    Raw(bool),
+    Directive((&'t str, &'t str)),
+}
+
+/// Returns the name and the arguments of `#name arguments`.
+fn mdbook_directive(inside: &str) -> Option<(&str, &str)> {
+    let inside = inside.trim().strip_prefix('#')?;
+    let end = inside.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(inside.len());
+    let (name, arguments) = inside.split_at(end);
+    let is_separate = arguments.is_empty() || arguments.starts_with([' ', '\t']);
+    (!name.is_empty() && is_separate).then(|| (name, arguments.trim()))
+}
+
+fn quoted(text: &str) -> Option<&str> {
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    text[1..].strip_suffix(quote).filter(|path| !path.contains(quote))
+}

@@ -1,0 +1,247 @@
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::gitsync::{RepoConfig, RepoPath};
+
+fn files(files: &[(&str, &str)]) -> HashMap<RepoPath, IncludedFile> {
+    let file =
+        |(path, text): &(&str, &str)| (RepoPath::new(path).unwrap(), IncludedFile::Text((*text).to_owned()));
+    let mut all: HashMap<_, _> = files.iter().map(file).collect();
+    all.insert(RepoPath::new("gone.rs").unwrap(), IncludedFile::Missing("does not exist"));
+    all
+}
+
+const LISTING: &str = "use std::fs;\n// ANCHOR: all\nfn main() {\n    // ANCHOR: body\n    run();\n    // ANCHOR_END: body\n}\n\
+                       // ANCHOR_END: all\n";
+
+fn mdbook() -> RepoConfig {
+    RepoConfig::from_mdbook("", &RepoPath::default())
+}
+
+/// Resolves the directives of `src/page.md`. Returns the text that readers see, and the warnings.
+fn shown(config: &RepoConfig, text: &str, known: &[(&str, &str)]) -> (String, Vec<String>) {
+    let page = RepoPath::new("src/page.md").unwrap();
+    let found = resolve(text, &page, config, &files(known), &mut IncludeBudget::default());
+    let found = found.unwrap_or_default();
+    assert!(found.unread.is_empty(), "{:?}", found.unread);
+    let stored: Expansions =
+        serde_json::from_str(&serde_json::to_string(&found.expansions).unwrap()).unwrap();
+    (stored.expand(text).into_owned(), found.warnings)
+}
+
+#[test]
+fn includes_select_lines_and_anchors() {
+    for (argument, expected) in [
+        ("include ../a.rs", LISTING.trim_end()),
+        ("include ../a.rs:1", "use std::fs;"),
+        ("include ../a.rs:3:5", "fn main() {\n    // ANCHOR: body\n    run();"),
+        ("include ../a.rs:7:", "}\n// ANCHOR_END: all"),
+        ("include ../a.rs::1", "use std::fs;"),
+        ("include ../a.rs:0", "use std::fs;"),
+        ("include ../a.rs:90:95", ""),
+        ("include ../a.rs:5:3", ""),
+        ("include ../a.rs:all", "fn main() {\n    run();\n}"),
+        ("include ../a.rs:body", "    run();"),
+        ("rustdoc_include ../a.rs:5", "    run();"),
+        ("include  ../a.rs:body  ", "    run();"),
+        ("include x/../../a.rs:1", "use std::fs;"),
+        ("include /../a.rs:1", "use std::fs;"),
+    ] {
+        let text = format!("Before\n\n```rust\n{{{{#{argument}}}}}\n```\n");
+        let expected = format!("Before\n\n```rust\n{expected}\n```\n");
+        assert_eq!(shown(&mdbook(), &text, &[("a.rs", LISTING)]), (expected, vec![]), "{argument}");
+    }
+}
+
+#[test]
+fn playgrounds_become_code_blocks() {
+    let listing = "fn a() {\n    // ```\n}\n";
+    assert_eq!(
+        shown(
+            &mdbook(),
+            "* x\n\n  {{#playground ../a.rs editable}}\n{{ #playpen ../b.rs }}",
+            &[("a.rs", listing), ("b.rs", "b")]
+        )
+        .0,
+        "* x\n\n  ````rust,editable\n  fn a() {\n      // ```\n  }\n  ````\n```rust\nb\n```"
+    );
+}
+
+#[test]
+fn included_lines_keep_the_indentation_of_the_directive() {
+    assert_eq!(
+        shown(
+            &mdbook(),
+            "1. x\n   ```\n   {{#include a.txt}}\n   ```\n> {{#include a.txt}}\n",
+            &[("src/a.txt", "a\n\nb\n")]
+        )
+        .0,
+        "1. x\n   ```\n   a\n\n   b\n   ```\n> a\n\n> b\n"
+    );
+}
+
+#[test]
+fn escaped_and_unknown_directives_are_text() {
+    for (text, expected) in [
+        ("\\{{#include a.rs}}", "{{#include a.rs}}"),
+        ("`\\{{#include a.rs:1:2}}` and `\\{{#title x}}`", "`{{#include a.rs:1:2}}` and `\\{{#title x}}`"),
+        ("```hbs\n{{#each items}}\n{{/each}}\n```\n", "```hbs\n{{#each items}}\n{{/each}}\n```\n"),
+        ("an {{#if x}} and {{ x }} and {{#}} {{# x}}", "an {{#if x}} and {{ x }} and {{#}} {{# x}}"),
+        ("{{#quiz ../q.toml}}\n{{#endtab}}\n{{#title A}}x\n", "\n\nx\n"),
+        ("{{#include a", "{{#include a"),
+        ("{{#include}}", ""),
+        ("$\\frac{{a}}{{b}}$", "$\\frac{{a}}{{b}}$"),
+    ] {
+        assert_eq!(shown(&mdbook(), text, &[]).0, expected, "{text}");
+    }
+}
+
+#[test]
+fn missing_files_are_reported_and_not_shown() {
+    for (text, warning) in [
+        ("a {{#include ../gone.rs}} b", "the included file `../gone.rs` does not exist"),
+        (
+            "a {{#include ../../../etc/passwd}} b",
+            "the included file `../../../etc/passwd` must be within the repository",
+        ),
+        ("a {{#include page.md}} b", "the included file `page.md` includes itself"),
+        ("a {{#include b.md:none}} b", "the included file `b.md:none` has no such anchor"),
+    ] {
+        let (text, warnings) = shown(&mdbook(), text, &[("src/b.md", "b")]);
+        assert_eq!((text.as_str(), warnings), ("a  b", vec![warning.to_owned()]));
+    }
+}
+
+#[test]
+fn included_files_may_include_others() {
+    let known = [
+        ("src/a/one.md", "One {{#include two.md}} {{#title x}}\n\\{{#include x}}"),
+        ("src/a/two.md", "two {{#include ../page.md}}{{#include one.md}}"),
+    ];
+    let (text, warnings) = shown(&mdbook(), "{{#include a/one.md}}!", &known);
+    assert_eq!(text, "One two  \n{{#include x}}!");
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    let chain: Vec<(String, String)> =
+        (0..20).map(|n| (format!("src/{n}.md"), format!("{n} {{{{#include {}.md}}}}", n + 1))).collect();
+    let known: Vec<(&str, &str)> = chain.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let (text, warnings) = shown(&mdbook(), "{{#include 0.md}}", &known);
+    assert_eq!(text, "0 1 2 3 4 5 6 7 8 9 ");
+    assert_eq!(warnings, ["the included file `10.md` is nested too deeply"]);
+}
+
+#[test]
+fn unread_files_are_requested_until_all_are_known() {
+    let (text, page) = ("{{#include a.md}}{{#include b.md}}", RepoPath::new("src/page.md").unwrap());
+    let first = files(&[("src/a.md", "{{#include c.md}}")]);
+    let mut all = first.clone();
+    all.extend(files(&[("src/b.md", "B"), ("src/c.md", "C")]));
+    let found = |known| resolve(text, &page, &mdbook(), known, &mut IncludeBudget::default()).unwrap();
+    let names = |paths: &std::collections::BTreeSet<RepoPath>| -> Vec<String> {
+        paths.iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(names(&found(&first).unread), ["src/b.md", "src/c.md"]);
+    let found = found(&all);
+    assert_eq!(names(&found.included), ["src/a.md", "src/b.md", "src/c.md"]);
+    assert_eq!((found.unread.len(), found.expansions.expand(text)), (0, "CB".into()));
+}
+
+#[test]
+fn results_have_a_bounded_size_and_number() {
+    let long = "x".repeat(MAX_EXPANDED_BYTES / 4);
+    let text = "{{#include a.txt}}{{#include ./a.txt}}{{#include .//a.txt}}{{#include ././a.txt}}{{#include ./././a.txt}}!";
+    let (shown_text, warnings) = shown(&mdbook(), text, &[("src/a.txt", &long)]);
+    assert_eq!(shown_text.len(), MAX_EXPANDED_BYTES / 4 * 3 + 1);
+    assert_eq!(warnings, ["the results of its directives are too long; the rest is not shown"]);
+    // An edit may repeat a directive.
+    let repeated = "{{#include a.txt}}".repeat(1_000);
+    assert_eq!(shown(&mdbook(), &repeated, &[("src/a.txt", &long)]).0.len(), MAX_EXPANDED_BYTES / 4 * 3);
+    let many: String = (0..2_000).map(|n| format!("{{{{#include {n}/../a.txt}}}}")).collect();
+    let (text, warnings) = shown(&mdbook(), &many, &[("src/a.txt", "x")]);
+    assert_eq!((text.len(), warnings.len()), (MAX_INCLUDES, 1));
+    // Every file includes the next one ten times.
+    let chain: Vec<(String, String)> = (0..10)
+        .map(|n| (format!("src/{n}.md"), format!("{{{{#include {}.md}}}} ", n + 1).repeat(10)))
+        .collect();
+    let known: Vec<(&str, &str)> = chain.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let found = resolve(
+        "{{#include 0.md}}",
+        &RepoPath::new("src/page.md").unwrap(),
+        &mdbook(),
+        &files(&known),
+        &mut IncludeBudget::default(),
+    );
+    assert!(
+        found.unwrap().warnings.contains(&"it has too many directives; the rest is not shown".to_owned())
+    );
+}
+
+#[test]
+fn budget_of_an_import_is_shared_by_its_pages() {
+    let known = files(&[("src/a.txt", "0123456789")]);
+    let read = |budget: IncludeBudget| {
+        let (mut budget, page) = (budget, RepoPath::new("src/page.md").unwrap());
+        let text = "{{#include a.txt}}";
+        let mut shown = || {
+            let found = resolve(text, &page, &mdbook(), &known, &mut budget).unwrap();
+            (found.expansions.expand(text).into_owned(), found.warnings.len())
+        };
+        [shown(), shown(), shown()]
+    };
+    let found = ("0123456789".to_owned(), 0);
+    for budget in [
+        IncludeBudget { result_bytes: 25, ..IncludeBudget::default() },
+        IncludeBudget { read_bytes: 25, ..IncludeBudget::default() },
+    ] {
+        assert_eq!(read(budget), [found.clone(), found.clone(), (String::new(), 1)]);
+    }
+}
+
+#[test]
+fn honkit_templates_are_evaluated() {
+    let config =
+        RepoConfig::from_honkit("{\"title\": \"T\", \"variables\": {\"v\": 2}}", &RepoPath::default());
+    let known = [("src/a.md", "A {{ book.v }}"), ("b.md", "B")];
+    for (text, expected) in [
+        ("{% include \"./a.md\" %} {%- include '/b.md' -%}\n", "A 2 B\n"),
+        ("{{ book.title }} {{book.v}} {{ book.none }} {{ page.title }}", "T 2  {{ page.title }}"),
+        ("{% raw %}{{ book.v }}{% endraw %} {{ book.v }}", "{{ book.v }} 2"),
+        ("```js\n{% raw %}\n{{ x }} {% if %}\n{% endraw %}\n```\n", "```js\n\n{{ x }} {% if %}\n\n```\n"),
+        ("{% raw %}a {% tag %} `{% code %}`{% endraw %}", "a {% tag %} `{% code %}`"),
+        ("{% raw %}a {% tag %}{% endraw %}", "a \\{% tag %}"),
+        ("{% hint %} {% include x %} {{#include a.md}}", "{% hint %} {% include x %} {{#include a.md}}"),
+    ] {
+        assert_eq!(shown(&config, text, &known), (expected.to_owned(), vec![]), "{text}");
+    }
+}
+
+#[test]
+fn other_repositories_have_no_directives() {
+    let config = RepoConfig::read(None, &RepoPath::default()).unwrap();
+    assert_eq!(shown(&config, "{{#include a.md}} {% raw %}", &[]).0, "{{#include a.md}} {% raw %}");
+}
+
+#[test]
+fn title_line_sets_the_title() {
+    assert_eq!(title_line("{{#title  My page }}\n# Heading\n"), Some(("My page", 21)));
+    for text in ["{{#title}}\n", "x {{#title a}}", "{{#title a}} b", "{{#titled a}}", "\n{{#title a}}"] {
+        assert_eq!(title_line(text), None, "{text}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_text_never_panics(
+        text in "(\\{\\{|\\}\\}|#|include |a\\.md|\\\\|\\{%|%\\}|raw|endraw|book\\.v| |\n|```|> |ä|\"|:|\\PC){0,60}"
+    ) {
+        for config in [mdbook(), RepoConfig::from_honkit("{}", &RepoPath::default())] {
+            let known = files(&[("src/a.md", &text)]);
+            let page = RepoPath::new("src/page.md").unwrap();
+            if let Some(found) = resolve(&text, &page, &config, &known, &mut IncludeBudget::default()) {
+                let shown = found.expansions.expand(&text);
+                prop_assert!(shown.len() <= MAX_EXPANDED_BYTES);
+            }
+        }
+    }
+}
