@@ -3,8 +3,9 @@
 //! The text of a page keeps its directives. An import resolves them with the files of the repository
 //! ([`resolve`]) and stores the results beside the page as [`Expansions`]. Readers see the text with the results in
 //! place of the directives ([`Expansions::expand`]). After an edit of the page, the results still apply to the
-//! directives that it keeps.
+//! directives that it keeps. In pages of mdBook, hidden lines of Rust code are not shown, and admonitions are hints.
 
+mod fences;
 mod resolve;
 mod scan;
 mod select;
@@ -19,7 +20,10 @@ use serde::{Deserialize, Serialize};
 pub use self::resolve::{
     IncludeBudget, IncludedFile, MAX_INCLUDE_DEPTH, MAX_INCLUDES, ResolvedDirectives, resolve,
 };
-use self::scan::{Directive, Place, Token, scan};
+use self::{
+    fences::without_hidden_lines,
+    scan::{Directive, Place, Token, scan},
+};
 use crate::gitsync::BookFormat;
 
 /// Maximum size in bytes of a text with the results of its directives.
@@ -39,7 +43,8 @@ pub struct Expansions {
 
 impl Expansions {
     /// Returns the text with the results in place of the directives, of at most [`MAX_EXPANDED_BYTES`] unless the text
-    /// itself is longer. A directive without a result, or with one that does not fit, is removed.
+    /// itself is longer. A directive without a result, or with one that does not fit, is removed. If the hints do not
+    /// fit, the text is returned unchanged.
     #[must_use]
     pub fn expand<'t>(&self, source: &'t str) -> Cow<'t, str> {
         if !may_have_directives(source, self.format) {
@@ -50,17 +55,24 @@ impl Expansions {
         scan(source, self.format, Place::Text, &mut |token| match token {
             Token::Text(text) => out.push_str(text),
             Token::Literal(text) => out.push_str(&text),
+            Token::Hidden => {}
             Token::Directive(directive) => {
                 let value = self.values(directive.place).get(&directive.key()).map_or("", String::as_str);
                 let lines = value.bytes().filter(|byte| *byte == b'\n').count();
                 let length = value.len() + lines * directive.prefix.len();
                 if let Some(rest) = left.checked_sub(length) {
                     left = rest;
-                    push_prefixed(&mut out, value, directive.prefix);
+                    match directive.hides_lines {
+                        true => push_prefixed(&mut out, &without_hidden_lines(value), directive.prefix),
+                        false => push_prefixed(&mut out, value, directive.prefix),
+                    }
                 }
             }
         });
-        Cow::Owned(out)
+        match out.len() <= MAX_EXPANDED_BYTES.max(source.len()) {
+            true => Cow::Owned(out),
+            false => Cow::Borrowed(source),
+        }
     }
 
     /// Rewrites the results within text, such as their links.
@@ -93,11 +105,12 @@ impl Expansions {
     }
 }
 
-/// Returns `true` if a text may contain directives of a format.
+/// Returns `true` if a text may contain directives or fences that readers see in another form.
 fn may_have_directives(text: &str, format: BookFormat) -> bool {
     match format {
         BookFormat::Native => false,
-        BookFormat::MdBook => text.contains("{{"),
+        // Fences can have hidden lines.
+        BookFormat::MdBook => text.contains("{{") || text.contains("```") || text.contains("~~~"),
         BookFormat::HonKit => text.contains("{%") || text.contains("{{"),
     }
 }

@@ -3,7 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::{
-    Expansions, MAX_EXPANDED_BYTES, may_have_directives, push_prefixed,
+    Expansions, MAX_EXPANDED_BYTES,
+    fences::without_hidden_lines,
+    may_have_directives, push_prefixed,
     scan::{Directive, Place, Token, scan},
     select,
 };
@@ -96,7 +98,7 @@ pub fn resolve(
     let (mut has_any, mut is_plain) = (false, true);
     scan(text, config.format, Place::Text, &mut |token| match token {
         Token::Text(_) => {}
-        Token::Literal(_) => is_plain = false,
+        Token::Literal(_) | Token::Hidden => is_plain = false,
         Token::Directive(directive) => {
             has_any = true;
             if !resolver.out.expansions.values(directive.place).contains_key(&directive.key()) {
@@ -181,7 +183,7 @@ impl<'r> Resolver<'r> {
             return None;
         };
         if is_playground {
-            return Some(code_block(&selected, directive.arguments));
+            return Some(code_block(&without_hidden_lines(&selected), directive.arguments));
         }
         Some(self.nested(path, selected, directive.place))
     }
@@ -229,8 +231,10 @@ impl<'r> Resolver<'r> {
         scan(&text, self.config.format, place, &mut |token| match token {
             Token::Text(text) => out.push_str(text),
             Token::Literal(text) => out.push_str(&text),
+            Token::Hidden => {}
             Token::Directive(directive) => {
                 let value = self.value(&directive);
+                let value = if directive.hides_lines { without_hidden_lines(&value) } else { value };
                 if out.len() + value.len() <= MAX_EXPANDED_BYTES {
                     push_prefixed(&mut out, &value, directive.prefix);
                 } else {

@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 
-use crate::{document, gitsync::BookFormat};
+use super::fences::{Fence, FenceKind, hint_line, visible_code};
+use crate::gitsync::BookFormat;
 
 /// A part of a text.
 pub(super) enum Token<'t> {
     Text(&'t str),
-    /// Text in which directives are not evaluated, without its escapes.
+    /// Text in which directives are not evaluated, without its escapes, or other text in place of a line.
     Literal(Cow<'t, str>),
+    /// A line that readers do not see.
+    Hidden,
     Directive(Directive<'t>),
 }
 
@@ -21,6 +24,8 @@ pub(super) struct Directive<'t> {
     pub(super) place: Place,
     /// The indentation and quotation marks of its line, if nothing else precedes it.
     pub(super) prefix: &'t str,
+    /// `true` within Rust code, whose hidden lines are not shown.
+    pub(super) hides_lines: bool,
 }
 
 /// The surroundings of a directive.
@@ -43,22 +48,21 @@ const MDBOOK: [&str; 5] = ["include", "rustdoc_include", "playground", "playpen"
 
 /// Calls `visit` with all parts of a text, in order. `place` is the place of the text itself.
 pub(super) fn scan<'t>(text: &'t str, format: BookFormat, place: Place, visit: &mut dyn FnMut(Token<'t>)) {
-    let mut scanner = Scanner { place, fence: None, is_raw: false, visit };
+    let mut scanner = Scanner { format, place, fences: Vec::new(), is_raw: false, visit };
     for line in text.split_inclusive('\n') {
-        scanner.fence(line);
-        match format {
-            BookFormat::MdBook => scanner.mdbook(line),
-            BookFormat::HonKit => scanner.honkit(line),
-            BookFormat::Native => (scanner.visit)(Token::Text(line)),
-        }
+        scanner.line(line);
+    }
+    for _ in scanner.fences.iter().filter(|fence| fence.kind == FenceKind::Admonition) {
+        (scanner.visit)(Token::Literal(Cow::Borrowed("\n{% endhint %}\n")));
     }
 }
 
 struct Scanner<'v, 't> {
+    format: BookFormat,
     /// The place of the text outside of its own code blocks.
     place: Place,
-    /// The mark and length of the open fence.
-    fence: Option<(char, usize)>,
+    /// The open fences. Only an admonition contains others.
+    fences: Vec<Fence>,
     /// `true` between `{% raw %}` and `{% endraw %}`.
     is_raw: bool,
     visit: &'v mut dyn FnMut(Token<'t>),
@@ -70,30 +74,63 @@ fn split_prefix(line: &str) -> (&str, &str) {
 }
 
 impl<'t> Scanner<'_, 't> {
-    fn fence(&mut self, line: &str) {
-        let content = split_prefix(line).1.trim_end();
-        match self.fence {
-            Some((mark, length)) => {
-                if content.len() >= length && content.chars().all(|c| c == mark) {
-                    self.fence = None;
-                }
-            }
-            None => {
-                let content = content.trim_start_matches(['-', '*', '+', ' ']);
-                self.fence = document::fence(content).map(|(mark, length, _)| (mark, length));
-            }
+    fn line(&mut self, line: &'t str) {
+        if self.place == Place::Text && self.fence(line) {
+            return;
+        }
+        match self.format {
+            BookFormat::MdBook if self.hides_lines() => match visible_code(line) {
+                Some(Cow::Borrowed(_)) => self.mdbook(line),
+                Some(shown) => (self.visit)(Token::Literal(shown)),
+                None => (self.visit)(Token::Hidden),
+            },
+            BookFormat::MdBook => self.mdbook(line),
+            BookFormat::HonKit => self.honkit(line),
+            BookFormat::Native => (self.visit)(Token::Text(line)),
         }
     }
 
-    const fn current_place(&self) -> Place {
-        if self.fence.is_some() { Place::Code } else { self.place }
+    /// Opens or closes a fence. Returns `true` if other text was visited in place of the line.
+    fn fence(&mut self, line: &'t str) -> bool {
+        let content = split_prefix(line).1.trim_end();
+        if let Some(last) = self.fences.last()
+            && last.is_closed_by(content)
+        {
+            let kind = self.fences.pop().map(|fence| fence.kind);
+            if kind == Some(FenceKind::Admonition) {
+                (self.visit)(Token::Literal(Cow::Owned(line.replacen(content, "{% endhint %}", 1))));
+                return true;
+            }
+            return false;
+        }
+        if self.fences.last().is_some_and(|last| last.kind != FenceKind::Admonition) {
+            return false;
+        }
+        let content = content.trim_start_matches(['-', '*', '+', ' ']);
+        let Some((fence, info)) = Fence::open(content, self.format) else { return false };
+        let is_admonition = fence.kind == FenceKind::Admonition;
+        self.fences.push(fence);
+        if is_admonition {
+            let hint = hint_line(line, content, info);
+            (self.visit)(Token::Literal(Cow::Owned(hint)));
+        }
+        is_admonition
+    }
+
+    fn hides_lines(&self) -> bool {
+        self.fences.last().is_some_and(|fence| fence.kind == FenceKind::Rust)
+    }
+
+    fn current_place(&self) -> Place {
+        let is_code = self.fences.last().is_some_and(|fence| fence.kind != FenceKind::Admonition);
+        if is_code { Place::Code } else { self.place }
     }
 
     fn directive(&mut self, line: &'t str, start: usize, (name, arguments): (&'t str, &'t str)) {
         let prefix = split_prefix(line).0;
         let prefix = if prefix.len() == start { prefix } else { "" };
-        let place = self.current_place();
-        (self.visit)(Token::Directive(Directive { name, arguments, place, prefix }));
+        let (place, hides_lines) = (self.current_place(), self.hides_lines());
+        (self.visit)(Token::Directive(Directive { name, arguments, place, prefix, hides_lines }));
     }
 
     fn text(&mut self, text: &'t str) {

@@ -230,10 +230,64 @@ fn title_line_sets_the_title() {
     }
 }
 
+#[test]
+fn hidden_lines_of_rust_code_are_not_shown() {
+    let listing =
+        "# use a;\n#[test]\nfn main() {\n    # let x = 1;\n    run(x);\n}\n#\n#![allow(a)]\n## not hidden";
+    let visible = "#[test]\nfn main() {\n    run(x);\n}\n#![allow(a)]\n# not hidden";
+    let known = [("src/a.rs", listing)];
+    for info in ["rust", "rust,ignore", "rust should_panic"] {
+        let text =
+            |code: &str| format!("# Title\n\n> ~~~{info}\n> {}\n> ~~~\n# a\n", code.replace('\n', "\n> "));
+        let expected = text(visible);
+        let quoted = |code: &str| format!("# Title\n\n```{info}\n{code}\n```\n# a\n");
+        assert_eq!(shown(&mdbook(), &quoted(listing), &known).0, quoted(visible));
+        assert_eq!(shown(&mdbook(), &quoted("{{#include a.rs}}"), &known).0, quoted(visible));
+        assert_eq!(shown(&mdbook(), &text("{{#include a.rs}}"), &known).0, expected);
+        assert_eq!(shown(&mdbook(), &text(listing), &known).0, expected);
+    }
+    for other in ["```toml\n# comment\n```\n", "```\n# comment\n```\n", "```rusty\n# a\n```\n"] {
+        assert_eq!(shown(&mdbook(), other, &[]).0, other);
+    }
+    assert!(!shown(&mdbook(), "{{#playground a.rs}}", &known).0.contains("use a"));
+    assert_eq!(
+        shown(&mdbook(), "{{#include b.md}}", &[("src/b.md", "```rust\n# a\nb\n```")]).0,
+        "```rust\nb\n```"
+    );
+}
+
+#[test]
+fn admonitions_of_mdbook_become_hints() {
+    for (text, expected) in [
+        ("```admonish\nText\n```\n", "{% hint style=\"info\" %}\nText\n{% endhint %}\n"),
+        (
+            "````admonish warning \"My *title*\"\n```rust\n# a\nb\n```\nSome `code`\n````\nEnd\n",
+            "{% hint style=\"warning\" %}\n**My *title***\n\n```rust\nb\n```\nSome `code`\n{% endhint %}\nEnd\n",
+        ),
+        (
+            "* a\n\n  ~~~admonish bug collapsible=true\n  b\n  ~~~\n",
+            "* a\n\n  {% hint style=\"danger\" %}\n  **Bug**\n\n  b\n  {% endhint %}\n",
+        ),
+        (
+            "> ```admonish tip title=\"\"\n> b\n> ```\n",
+            "> {% hint style=\"success\" %}\n> b\n> {% endhint %}\n",
+        ),
+        ("```admonish danger title='x' id=\"y\"\nopen", "{% hint style=\"danger\" %}\nopen\n{% endhint %}\n"),
+    ] {
+        assert_eq!(shown(&mdbook(), text, &[]).0, expected, "{text}");
+    }
+    // A text whose hints would exceed the limit is shown as it is.
+    let many = "```admonish tip\n```\n".repeat(MAX_EXPANDED_BYTES / 30);
+    assert_eq!(shown(&mdbook(), &many, &[]).0, many);
+    let honkit = RepoConfig::from_honkit("", &RepoPath::default());
+    let text = "```admonish\n# x\n```\n```rust\n# x\n```\n";
+    assert_eq!(shown(&honkit, text, &[]).0, text);
+}
+
 proptest! {
     #[test]
     fn arbitrary_text_never_panics(
-        text in "(\\{\\{|\\}\\}|#|include |a\\.md|\\\\|\\{%|%\\}|raw|endraw|book\\.v| |\n|```|> |ä|\"|:|\\PC){0,60}"
+        text in "(\\{\\{|\\}\\}|#|include |a\\.md|\\\\|\\{%|%\\}|raw|endraw|book\\.v| |\n|```|> |ä|\"|:|admonish|rust|# |\\PC){0,60}"
     ) {
         for config in [mdbook(), RepoConfig::from_honkit("{}", &RepoPath::default())] {
             let known = files(&[("src/a.md", &text)]);
