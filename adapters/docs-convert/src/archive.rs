@@ -1,13 +1,20 @@
 //! Unpacking of zip archives with limits.
 
-use std::io::{Cursor, Read as _};
+use std::{
+    collections::HashSet,
+    io::{Cursor, Read as _},
+};
 
-use docs_ports::{ConvertError, MAX_FILE_BYTES, MAX_TEXTS_BYTES, UnpackedFile};
+use docs_ports::{
+    ConvertError, MAX_CONVERSION_WARNINGS, MAX_FILE_BYTES, MAX_TEXTS_BYTES, UnpackedArchive, UnpackedFile,
+};
 use zip::{ZipArchive, result::ZipError};
 
-/// Maximum number of entries in an archive.
+/// Maximum number of entries in an archive and the archives within it.
 const MAX_ENTRIES: usize = 10_000;
-/// Maximum unpacked size of all files together, in bytes.
+/// Maximum number of archives around a file, in addition to the imported one.
+const MAX_ARCHIVE_DEPTH: usize = 2;
+/// Maximum unpacked size of all files together, including archives within the archive, in bytes.
 const MAX_BYTES: u64 = 200_000_000;
 /// Maximum unpacked size of a text part of a document, in bytes.
 const MAX_PART_BYTES: u64 = 40_000_000;
@@ -21,7 +28,7 @@ const MIN_CHECKED_BYTES: u64 = 1_000_000;
 const MAX_PATH: usize = 1_024;
 /// Signature of an entry in the central directory.
 const ENTRY_SIGNATURE: &[u8] = b"PK\x01\x02";
-/// File name extensions of nested archives, which are skipped.
+/// File name extensions of archives.
 const ARCHIVE_EXTENSIONS: [&str; 10] =
     [".zip", ".jar", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".zst"];
 /// File name extensions of pages.
@@ -30,19 +37,156 @@ const PAGE_EXTENSIONS: [&str; 2] = [".md", ".markdown"];
 const KIND: u32 = 0o170_000;
 const LINK: u32 = 0o120_000;
 
-pub(crate) fn unpack(archive: &[u8]) -> Result<Vec<UnpackedFile>, ConvertError> {
-    let mut archive = Archive::open(archive, "a zip archive")?;
-    archive.require_bounded_texts()?;
-    let mut files = Vec::new();
-    for at in 0..archive.zip.len() {
-        if let Some(file) = archive.file(at)? {
-            files.push(file);
+pub(crate) fn unpack(archive: &[u8]) -> Result<UnpackedArchive, ConvertError> {
+    let mut unpacker = Unpacker { left: MAX_BYTES, ..Unpacker::default() };
+    unpacker.unpack(archive, &NestedArchive::default())?;
+    if unpacker.files.is_empty() {
+        let warnings = unpacker.warnings.into_iter().next().map(|warning| format!("; {warning}"));
+        let why = warnings.unwrap_or_default();
+        return Err(ConvertError::Unreadable(format!("the archive must contain at least one file{why}")));
+    }
+    Ok(UnpackedArchive { files: unpacker.files, warnings: unpacker.warnings.into_list() })
+}
+
+/// The files of an archive and of the archives within it, which share their limits.
+#[derive(Default)]
+struct Unpacker {
+    files: Vec<UnpackedFile>,
+    /// The paths of the files.
+    paths: HashSet<String>,
+    warnings: EntryWarnings,
+    /// Remaining bytes that may be unpacked.
+    left: u64,
+    entries: usize,
+    /// Declared bytes of all pages.
+    texts: u64,
+}
+
+/// The location of an archive within another.
+#[derive(Default)]
+struct NestedArchive {
+    /// The folder of its files, with a trailing slash unless empty.
+    folder: String,
+    /// The name without its extension, which separates files with the same path.
+    stem: String,
+    depth: usize,
+}
+
+/// Warnings about entries, at most [`MAX_CONVERSION_WARNINGS`].
+#[derive(Default)]
+struct EntryWarnings {
+    messages: Vec<String>,
+    others: usize,
+}
+
+impl EntryWarnings {
+    fn add(&mut self, message: String) {
+        if self.messages.len() + 1 < MAX_CONVERSION_WARNINGS {
+            self.messages.push(message);
+        } else {
+            self.others += 1;
         }
     }
-    if files.is_empty() {
-        return Err(ConvertError::Unreadable("the archive must contain at least one file".to_owned()));
+
+    fn into_iter(self) -> impl Iterator<Item = String> {
+        let others = (self.others > 0).then(|| format!("left out: {} other entries", self.others));
+        self.messages.into_iter().chain(others)
     }
-    Ok(files)
+
+    fn into_list(self) -> Vec<String> {
+        self.into_iter().collect()
+    }
+}
+
+/// The content of an entry, judged by its name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EntryContent {
+    File,
+    Zip,
+    /// An archive that cannot be unpacked.
+    OtherArchive,
+}
+
+impl Unpacker {
+    fn unpack(&mut self, bytes: &[u8], of: &NestedArchive) -> Result<(), ConvertError> {
+        let mut archive = Archive::open(bytes, "a zip archive")?;
+        archive.left = self.left;
+        self.entries += archive.zip.len();
+        if self.entries > MAX_ENTRIES {
+            return Err(too_many());
+        }
+        self.texts = archive.require_bounded_texts(self.texts)?;
+        let mut entries = Vec::new();
+        for at in 0..archive.zip.len() {
+            if let Some(path) = archive.path(at, &mut self.warnings)? {
+                entries.push((at, EntryContent::of(&path), path));
+            }
+        }
+        // Some tools split an export into several archives within one. Other archives are downloads of a page.
+        let is_bundle =
+            entries.iter().all(|(_, content, path)| *content == EntryContent::Zip || is_litter(path));
+        for (at, content, path) in entries {
+            match content {
+                EntryContent::File if is_bundle => {}
+                EntryContent::File => {
+                    let bytes = archive.read(at)?;
+                    self.add(of, path, bytes);
+                }
+                EntryContent::Zip if is_bundle && of.depth < MAX_ARCHIVE_DEPTH => {
+                    let bytes = archive.read(at)?;
+                    self.left = archive.left;
+                    self.unpack_nested(&bytes, of, &path)?;
+                    archive.left = self.left;
+                }
+                EntryContent::Zip | EntryContent::OtherArchive => {
+                    self.warnings.add(format!("left out: `{path}`, an archive within the archive"));
+                }
+            }
+        }
+        self.left = archive.left;
+        Ok(())
+    }
+
+    /// Unpacks an archive within another one. A damaged one is left out.
+    fn unpack_nested(&mut self, bytes: &[u8], of: &NestedArchive, path: &str) -> Result<(), ConvertError> {
+        let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
+        let slash = if folder.is_empty() { "" } else { "/" };
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned();
+        let folder = format!("{}{folder}{slash}", of.folder);
+        match self.unpack(bytes, &NestedArchive { folder, stem, depth: of.depth + 1 }) {
+            Err(ConvertError::Unreadable(why)) => {
+                self.warnings.add(format!("left out: `{path}` within the archive: {why}"));
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
+    fn add(&mut self, of: &NestedArchive, path: String, bytes: Vec<u8>) {
+        let own = format!("{}{path}", of.folder);
+        let path = match self.paths.contains(&own) && of.depth > 0 {
+            true => format!("{}{}/{path}", of.folder, of.stem),
+            false => own,
+        };
+        self.paths.insert(path.clone());
+        self.files.push(UnpackedFile { path, bytes: bytes.into() });
+    }
+}
+
+impl EntryContent {
+    fn of(path: &str) -> Self {
+        let lower = path.to_ascii_lowercase();
+        match ARCHIVE_EXTENSIONS.iter().find(|ending| lower.ends_with(**ending)) {
+            Some(&".zip") => Self::Zip,
+            Some(_) => Self::OtherArchive,
+            None => Self::File,
+        }
+    }
+}
+
+/// Returns `true` if an operating system added a file to an archive.
+fn is_litter(path: &str) -> bool {
+    path.split('/').any(|part| matches!(part, "__MACOSX" | ".DS_Store" | "Thumbs.db"))
 }
 
 /// An archive that is unpacked within limits.
@@ -73,9 +217,10 @@ impl<'a> Archive<'a> {
         Ok(Self { zip, left: MAX_BYTES })
     }
 
-    /// Rejects an archive whose declared page sizes exceed the limit, before anything is unpacked.
-    fn require_bounded_texts(&mut self) -> Result<(), ConvertError> {
-        let mut bytes: u64 = 0;
+    /// Rejects an archive whose declared page sizes exceed the limit, before anything is unpacked. Returns the size of
+    /// the pages of this archive and of earlier ones.
+    fn require_bounded_texts(&mut self, earlier: u64) -> Result<u64, ConvertError> {
+        let mut bytes = earlier;
         for at in 0..self.zip.len() {
             let entry = self.zip.by_index_raw(at).map_err(damaged_archive)?;
             let name = entry.name().map_err(damaged_archive)?.to_ascii_lowercase();
@@ -88,7 +233,7 @@ impl<'a> Archive<'a> {
                 "the pages of the archive must be at most {MAX_TEXTS_BYTES} bytes together, have {bytes}"
             )));
         }
-        Ok(())
+        Ok(bytes)
     }
 
     /// Returns the bytes of a file by path, or `None` if it does not exist.
@@ -120,18 +265,16 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// Returns a file with its path, or `None` for folders, links and nested archives.
-    fn file(&mut self, at: usize) -> Result<Option<UnpackedFile>, ConvertError> {
+    /// Returns the path of a file, or `None` for folders and links.
+    fn path(&mut self, at: usize, warnings: &mut EntryWarnings) -> Result<Option<String>, ConvertError> {
         let entry = self.zip.by_index_raw(at).map_err(damaged_archive)?;
         let is_link = entry.unix_mode().is_some_and(|mode| mode & KIND == LINK);
         let is_folder = entry.is_dir();
         let path = checked_path(&entry.name().map_err(damaged_archive)?)?;
-        drop(entry);
-        let lower = path.to_ascii_lowercase();
-        if is_folder || is_link || ARCHIVE_EXTENSIONS.iter().any(|ending| lower.ends_with(ending)) {
-            return Ok(None);
+        if is_link {
+            warnings.add(format!("left out: `{path}`, a symbolic link"));
         }
-        Ok(Some(UnpackedFile { path, bytes: self.read(at)?.into() }))
+        Ok(Some(path).filter(|_| !is_folder && !is_link))
     }
 
     fn read(&mut self, at: usize) -> Result<Vec<u8>, ConvertError> {

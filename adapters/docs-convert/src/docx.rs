@@ -1,7 +1,11 @@
 //! Conversion of Word documents.
 
 mod body;
+mod math;
+mod numbering;
 mod parts;
+mod runs;
+mod symbols;
 mod xml;
 
 use docs_ports::{ConvertError, ConvertedPage, Document};
@@ -31,5 +35,6 @@ pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
         links: links.found,
         images: links.images,
         files: read.files,
+        warnings: read.warnings.into_messages(),
     })
 }

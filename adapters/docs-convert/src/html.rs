@@ -13,6 +13,7 @@ use crate::{
     render,
     text::collapse,
     tokens::tokens,
+    warnings::Warnings,
 };
 
 /// Maximum stored length of an attribute in bytes. URLs are the longest values in use.
@@ -25,7 +26,8 @@ pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
     if let Some(base) = &head.base {
         links.rebase(base);
     }
-    let content = MainContent::find(&dom);
+    let mut warnings = Warnings::default();
+    let content = MainContent::find(&dom, &mut warnings);
     let title = content.title().or(head.title).unwrap_or_else(|| document.name.clone());
     let markdown = render::markdown(&content, &mut links);
     Ok(ConvertedPage {
@@ -34,6 +36,7 @@ pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
         links: links.found,
         images: links.images,
         files: Vec::new(),
+        warnings: warnings.into_messages(),
     })
 }
 
@@ -327,6 +330,7 @@ fn is_wanted(name: &str) -> bool {
     matches!(
         name,
         "alt"
+            | "alttext"
             | "aria-hidden"
             | "checked"
             | "class"
@@ -335,10 +339,13 @@ fn is_wanted(name: &str) -> bool {
             | "data-lang"
             | "data-language"
             | "data-src"
+            | "display"
+            | "encoding"
             | "hidden"
             | "href"
             | "id"
             | "lang"
+            | "mathvariant"
             | "name"
             | "property"
             | "role"

@@ -16,15 +16,18 @@ mod html;
 mod link;
 mod main_content;
 mod markdown;
+mod mathml;
 mod render;
 #[cfg(test)]
 mod tests;
+mod tex;
 mod text;
 mod tokens;
+mod warnings;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docs_ports::{ConvertError, ConvertedPage, Converter, Document, DocumentFormat, UnpackedFile};
+use docs_ports::{ConvertError, ConvertedPage, Converter, Document, DocumentFormat, UnpackedArchive};
 
 /// Maximum size of an HTML document in bytes.
 pub const MAX_TEXT_BYTES: usize = 8_000_000;
@@ -63,7 +66,7 @@ impl Converter for DocumentConverter {
         run_blocking(move || convert(&document)).await
     }
 
-    async fn unpack(&self, archive: Bytes) -> Result<Vec<UnpackedFile>, ConvertError> {
+    async fn unpack(&self, archive: Bytes) -> Result<UnpackedArchive, ConvertError> {
         run_blocking(move || unpack(&archive)).await
     }
 }
@@ -90,7 +93,7 @@ pub fn convert(document: &Document) -> Result<ConvertedPage, ConvertError> {
 ///
 /// # Errors
 /// [`ConvertError`], with a message for users.
-pub fn unpack(archive: &[u8]) -> Result<Vec<UnpackedFile>, ConvertError> {
+pub fn unpack(archive: &[u8]) -> Result<UnpackedArchive, ConvertError> {
     check_size(archive.len(), MAX_PACKED_BYTES, "an archive")?;
     archive::unpack(archive)
 }

@@ -24,7 +24,14 @@ pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
         page.heading.map(|heading| heading.title).or(page.front.fields.title)
     };
     let title = normalize_title(&title.unwrap_or_else(|| document.name.clone()));
-    Ok(ConvertedPage { title, markdown, links: links.found, images: links.images, files: Vec::new() })
+    Ok(ConvertedPage {
+        title,
+        markdown,
+        links: links.found,
+        images: links.images,
+        files: Vec::new(),
+        warnings: Vec::new(),
+    })
 }
 
 fn resolve_links(text: &str, links: &mut PageLinks) -> String {

@@ -2,9 +2,11 @@
 
 mod blocks;
 mod escape;
+mod formula;
 mod inline;
 mod list;
 mod table;
+mod tabs;
 
 use self::{
     blocks::{BlockKind, Blocks},
@@ -49,6 +51,12 @@ impl Renderer<'_, '_> {
         let mut line = LineWriter::new(InlineContext::Paragraph);
         for child in dom.children(parent) {
             if self.content.is_dropped(child) {
+                continue;
+            }
+            let mut formula = Blocks::default();
+            if self.display_formula(child, &mut formula) {
+                out.push_block(BlockKind::Paragraph, |text| line.finish(text));
+                formula.iter().for_each(|(text, kind)| out.push(text, kind));
                 continue;
             }
             // A link around blocks stays one link, so its blocks are rendered as one line.
@@ -98,6 +106,7 @@ impl Renderer<'_, '_> {
                 }
             }
             "note" => self.note(id, out),
+            _ if self.tabs(id, out) => {}
             _ => match hint_style(&dom.classes(id)) {
                 Some(style) if dom.has_block(id) => self.hint(id, style, out),
                 _ => {
@@ -316,6 +325,9 @@ impl Renderer<'_, '_> {
             NodeKind::Element(name) => name,
             NodeKind::Text(text) => return out.text(text, marks),
         };
+        if let Some(tex) = self.formula(id) {
+            return out.formula(&tex);
+        }
         match name {
             "br" => out.line_break(),
             "img" => {

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Protocol version. Increment it when frames change.
-pub(crate) const PROTOCOL: u32 = 2;
+pub(crate) const PROTOCOL: u32 = 3;
 
 /// Limits that a process sets on itself before it reads its job.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -186,12 +186,20 @@ pub(crate) enum JobAnswer {
     Rendered,
     /// A page. The bytes of its files follow.
     Converted(PageHeader),
-    /// The paths of unpacked files. Their bytes follow.
-    Unpacked(Vec<String>),
+    /// An unpacked archive. The bytes of its files follow.
+    Unpacked(ArchiveHeader),
     /// A parsed specification. The JSON of its files follows.
     SpecRead(Box<SpecReading>),
     /// The adapter returned an error.
     Refused(AdapterRefusal),
+}
+
+/// An unpacked archive without the bytes of its files.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct ArchiveHeader {
+    /// The paths of the files.
+    pub(crate) paths: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// A converted page without the bytes of its files.
@@ -204,6 +212,7 @@ pub(crate) struct PageHeader {
     images: Vec<(String, String)>,
     /// File destinations, each with a file name.
     pub(crate) files: Vec<(String, String)>,
+    warnings: Vec<String>,
 }
 
 impl PageHeader {
@@ -212,7 +221,15 @@ impl PageHeader {
         let (files, bytes) =
             page.files.into_iter().map(|file| ((file.destination, file.name), file.bytes)).unzip();
         let images = page.images.into_iter().map(|image| (image.url, image.name)).collect();
-        (Self { title: page.title, markdown: page.markdown, links: page.links, images, files }, bytes)
+        let header = Self {
+            title: page.title,
+            markdown: page.markdown,
+            links: page.links,
+            images,
+            files,
+            warnings: page.warnings,
+        };
+        (header, bytes)
     }
 
     /// Reassembles the page from the bytes of its files, in order.
@@ -226,6 +243,7 @@ impl PageHeader {
             files: files
                 .map(|((destination, name), bytes)| EmbeddedFile { destination, name, bytes })
                 .collect(),
+            warnings: self.warnings,
         }
     }
 }

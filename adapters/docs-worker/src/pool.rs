@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use docs_ports::{
     Book, ConvertError, ConvertedPage, Converter, Document, Pdf, PdfError, PdfSink, ReadSpec, SpecError,
-    SpecFiles, SpecReader, UnpackedFile,
+    SpecFiles, SpecReader, UnpackedArchive,
 };
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
@@ -147,7 +147,7 @@ impl Converter for WorkerPool {
         }
     }
 
-    async fn unpack(&self, archive: Bytes) -> Result<Vec<UnpackedFile>, ConvertError> {
+    async fn unpack(&self, archive: Bytes) -> Result<UnpackedArchive, ConvertError> {
         match self.documents(JobKind::Unpack, Request::Unpack(archive)).await? {
             Reply::Files(files) => Ok(files),
             Reply::Rendered | Reply::Page(_) | Reply::Spec(_) => {

@@ -3,7 +3,9 @@
 use std::{io, pin::pin, process::ExitStatus, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use docs_ports::{Book, ConvertedPage, Document, PdfError, ReadSpec, SpecFiles, UnpackedFile};
+use docs_ports::{
+    Book, ConvertedPage, Document, PdfError, ReadSpec, SpecFiles, UnpackedArchive, UnpackedFile,
+};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     process::{Child, ChildStderr, ChildStdin, ChildStdout},
@@ -15,7 +17,7 @@ use tokio::{
 use crate::{
     fault::Fault,
     frames::{FrameError, FrameReader, send_file, send_json},
-    job::{BookOutline, Bounds, DocumentOutline, Job, JobAnswer, PROTOCOL, Ready},
+    job::{ArchiveHeader, BookOutline, Bounds, DocumentOutline, Job, JobAnswer, PROTOCOL, Ready},
     options::{JobKind, WorkerLimits},
     program::Program,
     refusal::AdapterRefusal,
@@ -49,7 +51,7 @@ pub(crate) enum Reply {
     /// The PDF file was forwarded.
     Rendered,
     Page(ConvertedPage),
-    Files(Vec<UnpackedFile>),
+    Files(UnpackedArchive),
     Spec(Box<ReadSpec>),
 }
 
@@ -339,12 +341,12 @@ async fn read_reply(
             }
             Reply::Page(page.with_files(files))
         }
-        (JobAnswer::Unpacked(paths), JobKind::Unpack, _) => {
+        (JobAnswer::Unpacked(ArchiveHeader { paths, warnings }), JobKind::Unpack, _) => {
             let mut files = Vec::new();
             for path in paths {
                 files.push(UnpackedFile { path, bytes: frames.file().await? });
             }
-            Reply::Files(files)
+            Reply::Files(UnpackedArchive { files, warnings })
         }
         (JobAnswer::SpecRead(reading), JobKind::ReadSpec, _) => {
             let mut json = Vec::new();

@@ -15,7 +15,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::{
     contain::contain,
     frames::{answer_file, answer_json, receive_file, receive_json},
-    job::{Bounds, Job, JobAnswer, PROTOCOL, PageHeader, Ready},
+    job::{ArchiveHeader, Bounds, Job, JobAnswer, PROTOCOL, PageHeader, Ready},
     refusal::AdapterRefusal,
     spec::SpecReading,
 };
@@ -159,9 +159,9 @@ impl Worker {
             }
             ReceivedJob::Unpack(archive) => {
                 let converter = make_adapter(self.converter, "does not unpack archives")?;
-                let files = runtime.block_on(converter.unpack(archive))?;
-                let (paths, files) = files.into_iter().map(|file| (file.path, file.bytes)).unzip();
-                Ok((JobAnswer::Unpacked(paths), files))
+                let archive = runtime.block_on(converter.unpack(archive))?;
+                let (paths, files) = archive.files.into_iter().map(|file| (file.path, file.bytes)).unzip();
+                Ok((JobAnswer::Unpacked(ArchiveHeader { paths, warnings: archive.warnings }), files))
             }
             ReceivedJob::ReadSpec(files) => {
                 let reader = make_adapter(self.spec_reader, "does not read specifications")?;

@@ -17,7 +17,7 @@ use docs_core::{
     },
     platform::{ContentOptions, ContentVersion},
     ports::{
-        ConvertError, ConvertedPage, Converter, Document, FetchMeter, UnpackedFile, Web, WebError,
+        ConvertError, ConvertedPage, Converter, Document, FetchMeter, UnpackedArchive, Web, WebError,
         WebResponse,
     },
     store::PageRequest,
@@ -496,7 +496,7 @@ impl Converter for Broken {
         Err(ConvertError::Failed("no program".to_owned()))
     }
 
-    async fn unpack(&self, _: Bytes) -> Result<Vec<UnpackedFile>, ConvertError> {
+    async fn unpack(&self, _: Bytes) -> Result<UnpackedArchive, ConvertError> {
         Err(ConvertError::Failed("no program".to_owned()))
     }
 }
@@ -521,7 +521,7 @@ impl Converter for Unpacking {
         panic!("no document is converted");
     }
 
-    async fn unpack(&self, bytes: Bytes) -> Result<Vec<UnpackedFile>, ConvertError> {
+    async fn unpack(&self, bytes: Bytes) -> Result<UnpackedArchive, ConvertError> {
         DocumentConverter.unpack(bytes).await
     }
 }

@@ -20,8 +20,8 @@ use docs_core::{
     },
     platform::ContentOptions,
     ports::{
-        Clock, ConvertError, ConvertedPage, Converter, Document, GitError, Ids, UnpackedFile, Web, WebError,
-        WebResponse,
+        Clock, ConvertError, ConvertedPage, Converter, Document, GitError, Ids, UnpackedArchive, Web,
+        WebError, WebResponse,
     },
     store::{
         AuditMode, Entity as _, Key, Mode, Operation, PageRequest, Receipt, Store, Tx,
@@ -503,7 +503,7 @@ impl Converter for OneLine {
         Ok(ConvertedPage { title: "Start".to_owned(), markdown: "Hello.\n".to_owned(), ..Default::default() })
     }
 
-    async fn unpack(&self, _: bytes::Bytes) -> Result<Vec<UnpackedFile>, ConvertError> {
+    async fn unpack(&self, _: bytes::Bytes) -> Result<UnpackedArchive, ConvertError> {
         Err(ConvertError::Unreadable("must be a zip archive".to_owned()))
     }
 }

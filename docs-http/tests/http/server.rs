@@ -14,7 +14,7 @@ use docs_core::{
     platform::{NewToken, NewUser},
     ports::{
         Book, ConvertError, ConvertedPage, Converter, Document, FoundFile, GitError, Pdf, PdfError,
-        UnpackedFile, WebError,
+        UnpackedArchive, WebError,
     },
     store::{Key, MAX_SCAN, Mode, Scan, verify},
 };
@@ -387,7 +387,7 @@ impl Converter for Lines {
         Ok(ConvertedPage { title: title.to_owned(), markdown, images, ..ConvertedPage::default() })
     }
 
-    async fn unpack(&self, _: Bytes) -> Result<Vec<UnpackedFile>, ConvertError> {
+    async fn unpack(&self, _: Bytes) -> Result<UnpackedArchive, ConvertError> {
         Err(ConvertError::Unreadable("must be a zip archive".to_owned()))
     }
 }

@@ -73,6 +73,11 @@ pub struct ImportContentResult {
     pub imported_resources: u64,
     /// The number of pages and files found, including those that failed or exceeded a limit.
     pub total_resources: u64,
+    /// Messages about content that was left out or changed: pages and files that could not be read, and parts of
+    /// documents that pages cannot contain. The last message states the number of others. The log of the job contains
+    /// the same messages.
+    #[serde(default)]
+    pub warnings: Vec<String>,
 }
 
 /// A request to apply a template to a space.

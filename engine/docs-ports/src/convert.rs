@@ -6,6 +6,10 @@ use bytes::Bytes;
 /// Maximum total size in bytes of the page texts of an archive or a website.
 pub const MAX_TEXTS_BYTES: u64 = 50_000_000;
 
+/// Maximum number of warnings of one document or archive. The last one states the number of others.
+pub const MAX_CONVERSION_WARNINGS: usize = 50;
+
+/// The format of a document.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DocumentFormat {
     Html,
@@ -43,6 +47,9 @@ pub struct ConvertedPage {
     pub images: Vec<FoundFile>,
     /// The files embedded in the document.
     pub files: Vec<EmbeddedFile>,
+    /// Messages for the user about content of the document that the page lacks. At most
+    /// [`MAX_CONVERSION_WARNINGS`].
+    pub warnings: Vec<String>,
 }
 
 /// An image on the web that a page displays.
@@ -62,6 +69,15 @@ pub struct EmbeddedFile {
     pub name: String,
     /// The content.
     pub bytes: Bytes,
+}
+
+/// The files of an archive, including those of archives within it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct UnpackedArchive {
+    /// The files, each under a unique path.
+    pub files: Vec<UnpackedFile>,
+    /// Messages for the user about entries that were left out. At most [`MAX_CONVERSION_WARNINGS`].
+    pub warnings: Vec<String>,
 }
 
 /// A file of an archive.
@@ -88,14 +104,15 @@ pub trait Converter: Send + Sync + 'static {
     /// No side effects.
     async fn convert(&self, document: Document) -> Result<ConvertedPage, ConvertError>;
 
-    /// Unpacks a zip archive. Skips directories, links and nested archives.
+    /// Unpacks a zip archive and the zip archives within it, whose files take the place of the archive. Skips
+    /// directories and links, and reports archives of other formats as a warning.
     ///
     /// # Errors
     /// [`ConvertError`], including for an encrypted archive or a path outside the archive.
     ///
     /// # Cancel safety
     /// No side effects.
-    async fn unpack(&self, archive: Bytes) -> Result<Vec<UnpackedFile>, ConvertError>;
+    async fn unpack(&self, archive: Bytes) -> Result<UnpackedArchive, ConvertError>;
 }
 
 /// The reason a document cannot be converted. The messages of the first two variants are intended for the user.

@@ -5,82 +5,76 @@ use std::collections::{HashMap, HashSet};
 use docs_ports::{ConvertError, EmbeddedFile};
 
 use super::{
-    parts::{DocumentParts, Role},
+    math,
+    numbering::ItemNumbers,
+    parts::{DocumentParts, PartKind, Role},
     xml::{Element, Xml},
 };
 use crate::{
     archive::Archive,
     dom::{Dom, Id, MAX_NODES, ROOT},
-    link::escape_destination,
+    warnings::Warnings,
 };
-
-/// Maximum number of images in a document.
-const MAX_FILES: usize = 500;
-/// File name extensions of images that browsers can display.
-const IMAGE_EXTENSIONS: [&str; 7] = ["png", "jpg", "jpeg", "gif", "svg", "webp", "bmp"];
-/// Monospaced fonts. Text in them is code.
-const CODE_FONTS: [&str; 8] = [
-    "courier",
-    "consolas",
-    "menlo",
-    "monaco",
-    "source code",
-    "cascadia",
-    "lucida console",
-    "dejavu sans mono",
-];
 
 /// The tree and the embedded files.
 pub(super) struct DocxContent {
     pub(super) dom: Dom,
     pub(super) files: Vec<EmbeddedFile>,
+    pub(super) warnings: Warnings,
 }
 
 /// State of the conversion of one document.
 pub(super) struct BodyReader<'a, 'z> {
-    archive: &'a mut Archive<'z>,
-    parts: &'a DocumentParts,
-    dom: Dom,
-    files: Vec<EmbeddedFile>,
+    pub(super) archive: &'a mut Archive<'z>,
+    pub(super) parts: &'a DocumentParts,
+    pub(super) dom: Dom,
+    pub(super) files: Vec<EmbeddedFile>,
+    pub(super) warnings: Warnings,
+    /// The part being read, whose relations apply.
+    pub(super) part: PartKind,
     /// Destinations of the images read so far. `None` for files that are not displayable images.
-    pictures: HashMap<String, Option<String>>,
+    pub(super) pictures: HashMap<String, Option<String>>,
     /// Bookmarks that links in the document reference.
-    anchors: HashSet<String>,
+    pub(super) anchors: HashSet<String>,
     /// Referenced notes in order, each with its part and id.
-    notes: Vec<(Notes, String)>,
+    pub(super) notes: Vec<(PartKind, String)>,
     /// Numbers of these notes, counting from 1.
-    numbers: HashMap<(Notes, String), usize>,
+    pub(super) note_numbers: HashMap<(PartKind, String), usize>,
     /// Open fields, outermost first.
-    fields: Vec<Field>,
-}
-
-/// The part that contains a note.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Notes {
-    Foot,
-    End,
+    pub(super) fields: Vec<Field>,
+    /// Text boxes of the paragraph being read. They follow the paragraph.
+    pub(super) text_boxes: Vec<Element<'a>>,
+    numbers: ItemNumbers,
 }
 
 /// A field: its instruction, and the link around its result.
 #[derive(Default)]
-struct Field {
-    instruction: String,
-    link: Option<Id>,
+pub(super) struct Field {
+    pub(super) instruction: String,
+    pub(super) link: Option<Id>,
 }
 
 /// Open blocks that consecutive paragraphs extend.
 #[derive(Default)]
 struct Flow {
-    /// Open lists, outermost first: their levels and elements.
-    lists: Vec<(usize, Id)>,
+    /// Open lists, outermost first.
+    lists: Vec<OpenList>,
     quote: Option<Id>,
     code: Option<Id>,
 }
 
-/// Inline formatting of text.
-#[derive(Default)]
-struct Marks {
-    names: Vec<&'static str>,
+struct OpenList {
+    level: usize,
+    id: Id,
+    /// The number of the next item. `None` for bullets.
+    next: Option<u32>,
+}
+
+/// Place, list and level of a list item.
+struct ItemPlace<'l> {
+    list: &'l str,
+    level: usize,
+    place: Id,
 }
 
 impl<'a, 'z> BodyReader<'a, 'z> {
@@ -90,27 +84,34 @@ impl<'a, 'z> BodyReader<'a, 'z> {
             parts,
             dom: Dom::new(),
             files: Vec::new(),
+            warnings: Warnings::default(),
+            part: PartKind::Body,
             pictures: HashMap::new(),
             anchors: HashSet::new(),
             notes: Vec::new(),
-            numbers: HashMap::new(),
+            note_numbers: HashMap::new(),
             fields: Vec::new(),
+            text_boxes: Vec::new(),
+            numbers: ItemNumbers::default(),
         }
     }
 
-    pub(super) fn read(mut self, document: &Xml) -> Result<DocxContent, ConvertError> {
-        let links = document.root().descendants().filter(|element| element.name() == "hyperlink");
+    pub(super) fn read(mut self, document: &'a Xml) -> Result<DocxContent, ConvertError> {
+        let parts = self.parts;
+        let all = [Some(document), parts.footnotes.as_ref(), parts.endnotes.as_ref()];
+        let links = all.into_iter().flatten().flat_map(|part| part.root().descendants());
+        let links = links.filter(|element| element.name() == "hyperlink");
         self.anchors.extend(links.filter_map(|link| link.attribute("anchor")).map(str::to_owned));
         let body = document.root().descendants().find(|element| element.name() == "body");
         if let Some(body) = body {
             self.blocks(body, ROOT, &mut Flow::default())?;
         }
         // A note may reference another note.
-        let parts = self.parts;
         let mut notes = HashMap::new();
-        for (kind, part, name) in
-            [(Notes::Foot, &parts.footnotes, "footnote"), (Notes::End, &parts.endnotes, "endnote")]
-        {
+        for (kind, part, name) in [
+            (PartKind::Footnotes, &parts.footnotes, "footnote"),
+            (PartKind::Endnotes, &parts.endnotes, "endnote"),
+        ] {
             let all =
                 part.iter().flat_map(|part| part.root().descendants()).filter(|note| note.name() == name);
             notes.extend(all.filter_map(|note| Some(((kind, note.attribute("id")?), note))));
@@ -120,37 +121,69 @@ impl<'a, 'z> BodyReader<'a, 'z> {
             at += 1;
             let Some(note) = notes.get(&(kind, id.as_str())) else { continue };
             let place = self.element(ROOT, "note", &[("name", &at.to_string())])?;
+            self.part = kind;
             self.blocks(*note, place, &mut Flow::default())?;
         }
         self.dom.finish();
-        Ok(DocxContent { dom: self.dom, files: self.files })
+        Ok(DocxContent { dom: self.dom, files: self.files, warnings: self.warnings })
     }
 
-    fn blocks(&mut self, parent: Element<'_>, place: Id, flow: &mut Flow) -> Result<(), ConvertError> {
+    fn blocks(&mut self, parent: Element<'a>, place: Id, flow: &mut Flow) -> Result<(), ConvertError> {
+        // Paragraphs whose mark was deleted with tracked changes continue in the next paragraph.
+        let mut joined: Vec<Element<'a>> = Vec::new();
         for child in parent.children() {
+            if child.name() == "p" {
+                joined.push(child);
+                if !is_mark_deleted(child) {
+                    self.paragraph(&joined, place, flow)?;
+                    joined.clear();
+                }
+                continue;
+            }
+            if matches!(child.name(), "tbl" | "AlternateContent" | "sdt") && !joined.is_empty() {
+                self.paragraph(&joined, place, flow)?;
+                joined.clear();
+            }
             match child.name() {
-                "p" => self.paragraph(child, place, flow)?,
                 "tbl" => {
                     *flow = Flow::default();
                     self.table(child, place)?;
                 }
                 // `Fallback` is ignored, because it is an alternative to `Choice`.
                 "AlternateContent" => {
-                    if let Some(choice) = child.child("Choice") {
+                    if let Some(choice) = child.child("Choice").or_else(|| child.child("Fallback")) {
                         self.blocks(choice, place, flow)?;
                     }
                 }
                 "sdt" | "sdtContent" | "ins" | "moveTo" | "customXml" | "smartTag" => {
                     self.blocks(child, place, flow)?;
                 }
+                "oMathPara" | "oMath" => {
+                    *flow = Flow::default();
+                    self.equation(child, place)?;
+                }
+                "altChunk" => self.warnings.left_out("an embedded document"),
+                "sectPr" => self.section(child),
                 _ => {}
             }
         }
-        Ok(())
+        if joined.is_empty() { Ok(()) } else { self.paragraph(&joined, place, flow) }
     }
 
-    fn paragraph(&mut self, paragraph: Element<'_>, place: Id, flow: &mut Flow) -> Result<(), ConvertError> {
-        let properties = paragraph.child("pPr");
+    /// Reports the headers and footers of a section, which pages do not have.
+    fn section(&mut self, section: Element<'a>) {
+        for child in section.children() {
+            match child.name() {
+                "headerReference" => self.warnings.left_out("a page header"),
+                "footerReference" => self.warnings.left_out("a page footer"),
+                _ => {}
+            }
+        }
+    }
+
+    /// Adds a paragraph, which may consist of several joined ones. The last one has the properties.
+    fn paragraph(&mut self, joined: &[Element<'a>], place: Id, flow: &mut Flow) -> Result<(), ConvertError> {
+        let properties = joined.last().and_then(|last| last.child("pPr"));
         let style =
             properties.and_then(|it| it.child("pStyle")).and_then(|it| it.value()).unwrap_or_default();
         let outline = properties.and_then(|it| it.child("outlineLvl")).and_then(|it| it.value());
@@ -159,14 +192,25 @@ impl<'a, 'z> BodyReader<'a, 'z> {
             (role, _) => role,
         };
         self.fields.clear();
-        match role {
-            Role::Contents => Ok(()),
-            Role::Title => self.push_paragraph(paragraph, (place, "h1"), flow),
+        if let Some(section) = properties.and_then(|properties| properties.child("sectPr")) {
+            self.section(section);
+        }
+        let end = match role {
+            Role::Contents => {
+                self.warnings.left_out("a line of the table of contents");
+                return Ok(());
+            }
+            Role::Title => self.push_paragraph(joined, (place, "h1"), None, flow)?,
             Role::Heading(level) => {
                 let name = ["h1", "h2", "h3", "h4", "h5", "h6"][usize::from(level.clamp(1, 6)) - 1];
-                self.push_paragraph(paragraph, (place, name), flow)
+                let number = self.list(properties, style).and_then(|(list, level)| {
+                    self.numbers.next(&self.parts.lists, &list, level)?;
+                    self.numbers.label(&self.parts.lists, &list, level)
+                });
+                let is_number = |label: &String| label.chars().any(char::is_alphanumeric);
+                self.push_paragraph(joined, (place, name), number.filter(is_number), flow)?
             }
-            Role::Code => self.code(paragraph, place, flow),
+            Role::Code => return self.code(joined, place, flow),
             Role::Quote => {
                 let quote = match flow.quote {
                     Some(quote) => quote,
@@ -174,29 +218,48 @@ impl<'a, 'z> BodyReader<'a, 'z> {
                 };
                 *flow = Flow { quote: Some(quote), ..Flow::default() };
                 let line = self.element(quote, "p", &[])?;
-                self.runs(paragraph, line)
+                self.joined_runs(joined, line)?;
+                quote
             }
             Role::Text => match self.list(properties, style) {
-                Some((list, level)) => self.item(paragraph, &list, level, place, flow),
-                None => self.push_paragraph(paragraph, (place, "p"), flow),
+                Some((list, level)) => self.item(joined, &ItemPlace { list: &list, level, place }, flow)?,
+                None => self.push_paragraph(joined, (place, "p"), None, flow)?,
             },
-        }
+        };
+        self.text_boxes(end)
     }
 
-    /// Adds a paragraph as a separate element.
+    /// Adds the text boxes of a paragraph.
+    fn text_boxes(&mut self, place: Id) -> Result<(), ConvertError> {
+        for text_box in std::mem::take(&mut self.text_boxes) {
+            self.blocks(text_box, place, &mut Flow::default())?;
+        }
+        Ok(())
+    }
+
+    /// Adds a paragraph as a separate element, after its number. Returns the place of the blocks that follow it.
     fn push_paragraph(
         &mut self,
-        paragraph: Element<'_>,
+        joined: &[Element<'a>],
         (place, name): (Id, &str),
+        number: Option<String>,
         flow: &mut Flow,
-    ) -> Result<(), ConvertError> {
+    ) -> Result<Id, ConvertError> {
         *flow = Flow::default();
         let line = self.element(place, name, &[])?;
-        self.runs(paragraph, line)
+        if let Some(number) = number {
+            self.text(line, &format!("{number} "))?;
+        }
+        self.joined_runs(joined, line)?;
+        Ok(place)
+    }
+
+    fn joined_runs(&mut self, joined: &[Element<'a>], place: Id) -> Result<(), ConvertError> {
+        joined.iter().try_for_each(|paragraph| self.runs(*paragraph, place))
     }
 
     /// Adds a line of code. Consecutive lines form one block.
-    fn code(&mut self, paragraph: Element<'_>, place: Id, flow: &mut Flow) -> Result<(), ConvertError> {
+    fn code(&mut self, joined: &[Element<'a>], place: Id, flow: &mut Flow) -> Result<(), ConvertError> {
         let block = match flow.code {
             Some(block) => {
                 self.dom.text(block, "\n");
@@ -205,7 +268,11 @@ impl<'a, 'z> BodyReader<'a, 'z> {
             None => self.element(place, "pre", &[])?,
         };
         *flow = Flow { code: Some(block), ..Flow::default() };
-        self.runs(paragraph, block)
+        self.joined_runs(joined, block)?;
+        if !self.text_boxes.is_empty() {
+            *flow = Flow::default();
+        }
+        self.text_boxes(place)
     }
 
     /// Returns the list and level of a paragraph that is a list item.
@@ -224,245 +291,112 @@ impl<'a, 'z> BodyReader<'a, 'z> {
         Some((list.to_owned(), level.min(8)))
     }
 
+    /// Adds a list item, and returns it.
     fn item(
         &mut self,
-        paragraph: Element<'_>,
-        list: &str,
-        level: usize,
-        place: Id,
+        joined: &[Element<'a>],
+        ItemPlace { list, level, place }: &ItemPlace<'_>,
         flow: &mut Flow,
-    ) -> Result<(), ConvertError> {
-        let name = if self.parts.is_numbered(list, level).unwrap_or_default() { "ol" } else { "ul" };
+    ) -> Result<Id, ConvertError> {
+        let (list, level, place) = (*list, *level, *place);
+        let format = self.parts.lists.format(list, level).unwrap_or_default();
+        let number = self.numbers.next(&self.parts.lists, list, level).filter(|_| format.is_numbered());
         let mut lists = std::mem::take(&mut flow.lists);
-        while lists.last().is_some_and(|(open, _)| *open > level) {
+        while lists.last().is_some_and(|open| open.level > level) {
             lists.pop();
         }
-        // A different kind of list on the same level starts a new list.
-        if lists.last().is_some_and(|(open, id)| *open == level && self.dom.name(*id) != name) {
+        // A different kind of list on the same level starts a new list, and so does a number that does not follow.
+        if lists.last().is_some_and(|open| open.level == level && open.next != number) {
             lists.pop();
         }
-        if lists.last().is_none_or(|(open, _)| *open < level) {
-            let around = lists.last().and_then(|(_, id)| self.dom.last(*id));
-            let id = self.element(around.unwrap_or(place), name, &[])?;
-            lists.push((level, id));
+        if lists.last().is_none_or(|open| open.level < level) {
+            let around = lists.last().and_then(|open| self.dom.last(open.id)).unwrap_or(place);
+            let id = match number {
+                Some(1) => self.element(around, "ol", &[])?,
+                Some(start) => self.element(around, "ol", &[("start", &start.to_string())])?,
+                None => self.element(around, "ul", &[])?,
+            };
+            lists.push(OpenList { level, id, next: number });
         }
-        let within = lists.last().map_or(place, |(_, id)| *id);
+        let within = match lists.last_mut() {
+            Some(open) => {
+                open.next = number.map(|number| number.saturating_add(1));
+                open.id
+            }
+            None => place,
+        };
         *flow = Flow { lists, ..Flow::default() };
         let item = self.element(within, "li", &[])?;
-        self.runs(paragraph, item)
+        self.joined_runs(joined, item)?;
+        Ok(item)
     }
 
-    fn table(&mut self, table: Element<'_>, place: Id) -> Result<(), ConvertError> {
-        let id = self.element(place, "table", &[])?;
-        let rows: Vec<Element<'_>> = table.children().filter(|child| child.name() == "tr").collect();
-        let cells_of = |row: Element<'_>| row.children().filter(|child| child.name() == "tc").count();
-        let has_head = rows.len() > 1 && rows.first().is_some_and(|row| cells_of(*row) > 1);
-        for (at, row) in rows.into_iter().enumerate() {
-            let line = self.element(id, "tr", &[])?;
-            for cell in row.children().filter(|child| child.name() == "tc") {
-                let properties = cell.child("tcPr");
-                let span =
-                    properties.and_then(|it| it.child("gridSpan")).and_then(|it| it.value()).unwrap_or("1");
-                let name = if at == 0 && has_head { "th" } else { "td" };
-                let place = self.element(line, name, &[("colspan", span)])?;
-                let merged = properties.and_then(|it| it.child("vMerge"));
-                // A vertically merged cell that continues a cell above is empty.
-                if merged.is_none_or(|merged| merged.value() == Some("restart")) {
-                    self.blocks(cell, place, &mut Flow::default())?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Converts the inline content of a paragraph.
-    fn runs(&mut self, parent: Element<'_>, place: Id) -> Result<(), ConvertError> {
-        for child in parent.children() {
-            match child.name() {
-                "r" => self.run(child, place)?,
-                "hyperlink" => {
-                    let to = self.link_target(child);
-                    let place = match to {
-                        Some(to) => self.element(place, "a", &[("href", &to)])?,
-                        None => place,
-                    };
-                    self.runs(child, place)?;
-                }
-                "fldSimple" => {
-                    let to = child.attribute("instr").and_then(hyperlink);
-                    let place = match to {
-                        Some(to) => self.element(place, "a", &[("href", &to)])?,
-                        None => place,
-                    };
-                    self.runs(child, place)?;
-                }
-                "bookmarkStart" => {
-                    let name = child.attribute("name").unwrap_or_default();
-                    if self.anchors.contains(name) {
-                        self.element(place, "span", &[("id", name)])?;
-                    }
-                }
-                "AlternateContent" => {
-                    if let Some(choice) = child.child("Choice") {
-                        self.runs(choice, place)?;
-                    }
-                }
-                "ins" | "moveTo" | "smartTag" | "sdt" | "sdtContent" | "customXml" | "dir" | "bdo" => {
-                    self.runs(child, place)?;
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn link_target(&self, link: Element<'_>) -> Option<String> {
-        let related = link.attribute("id").and_then(|id| self.parts.relation(id));
-        match (related.filter(|related| related.is_external), link.attribute("anchor")) {
-            (Some(related), Some(anchor)) => Some(format!("{}#{anchor}", related.target)),
-            (Some(related), None) => Some(related.target.clone()),
-            (None, Some(anchor)) => Some(format!("#{anchor}")),
-            (None, None) => None,
-        }
-    }
-
-    fn run(&mut self, run: Element<'_>, place: Id) -> Result<(), ConvertError> {
-        let properties = run.child("rPr");
-        if properties.is_some_and(|it| it.is_toggled_on("vanish")) {
+    fn table(&mut self, table: Element<'a>, place: Id) -> Result<(), ConvertError> {
+        let rows: Vec<Element<'a>> = rows(table).collect();
+        if rows.is_empty() {
             return Ok(());
         }
-        let marks = Marks::read(properties, self.parts);
-        let mut inner: Option<Id> = None;
-        for child in run.children() {
-            if self.field(child, place)? {
-                inner = None;
-                continue;
+        let id = self.element(place, "table", &[])?;
+        let has_head = rows.len() > 1 && rows.first().is_some_and(|row| cells(*row).count() > 1);
+        for (at, row) in rows.into_iter().enumerate() {
+            let line = self.element(id, "tr", &[])?;
+            let name = if at == 0 && has_head { "th" } else { "td" };
+            let skipped = row.child("trPr").and_then(|it| it.child("gridBefore")).and_then(|it| it.value());
+            if let Some(skipped) = skipped.filter(|skipped| *skipped != "0") {
+                self.element(line, name, &[("colspan", skipped)])?;
             }
-            let outer = self.fields.iter().rev().find_map(|field| field.link).unwrap_or(place);
-            let at = match inner {
-                Some(at) => at,
-                None => {
-                    let mut at = outer;
-                    // Code and headings contain plain text only.
-                    let is_plain =
-                        matches!(self.dom.name(place), "pre" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6");
-                    for name in marks.names.iter().filter(|_| !is_plain) {
-                        at = self.element(at, name, &[])?;
-                    }
-                    *inner.insert(at)
-                }
-            };
-            self.content(child, at, outer)?;
-            // Images and note references are placed next to formatted text, not inside it.
-            if !matches!(child.name(), "t" | "tab") {
-                inner = None;
+            for cell in cells(row) {
+                self.cell(cell, (line, name))?;
             }
         }
         Ok(())
     }
 
-    /// Converts the content of a run: text inside its formatting, everything else next to it.
-    fn content(&mut self, child: Element<'_>, marked: Id, beside: Id) -> Result<(), ConvertError> {
-        match child.name() {
-            "t" => self.text(marked, &child.text()),
-            "tab" | "ptab" => self.text(marked, "\t"),
-            "noBreakHyphen" => self.text(marked, "-"),
-            "br" | "cr" if !matches!(child.attribute("type"), Some("page" | "column")) => {
-                self.element(beside, "br", &[]).map(|_| ())
-            }
-            "drawing" | "pict" | "object" => self.picture(child, beside),
-            "footnoteReference" => self.note_mark(Notes::Foot, child, beside),
-            "endnoteReference" => self.note_mark(Notes::End, child, beside),
-            "AlternateContent" => match child.child("Choice").and_then(|choice| choice.children().next()) {
-                Some(choice) => self.content(choice, marked, beside),
-                None => Ok(()),
-            },
-            _ => Ok(()),
+    fn cell(&mut self, cell: Element<'a>, (row, name): (Id, &str)) -> Result<(), ConvertError> {
+        let properties = cell.child("tcPr");
+        let property = |name: &str| properties.and_then(|it| it.child(name));
+        let span = property("gridSpan").and_then(|it| it.value()).unwrap_or("1");
+        let place = self.element(row, name, &[("colspan", span)])?;
+        // A merged cell that continues the cell above it or before it is empty.
+        let continues = |merge: &str| property(merge).is_some_and(|it| it.value() != Some("restart"));
+        if continues("vMerge") || continues("hMerge") {
+            return Ok(());
         }
+        self.blocks(cell, place, &mut Flow::default())
     }
 
-    /// Tracks the parts of a field. Returns `true` if the element belongs to a field.
-    fn field(&mut self, child: Element<'_>, place: Id) -> Result<bool, ConvertError> {
-        match (child.name(), child.attribute("fldCharType")) {
-            ("fldChar", Some("begin")) => self.fields.push(Field::default()),
-            ("fldChar", Some("separate")) => {
-                let to = self.fields.last().and_then(|field| hyperlink(&field.instruction));
-                if let Some(to) = to {
-                    let link = self.element(place, "a", &[("href", &to)])?;
-                    if let Some(field) = self.fields.last_mut() {
-                        field.link = Some(link);
-                    }
-                }
-            }
-            ("fldChar", _) => drop(self.fields.pop()),
-            ("instrText", _) => {
-                if let Some(field) = self.fields.last_mut() {
-                    field.instruction.push_str(&child.text());
-                }
-            }
-            _ => return Ok(false),
+    /// Adds an equation, or several equations on lines of their own.
+    pub(super) fn equation(&mut self, math: Element<'a>, place: Id) -> Result<(), ConvertError> {
+        if math.name() == "oMath" {
+            return self.formula(math, "formula", place);
         }
-        Ok(true)
-    }
-
-    fn picture(&mut self, drawing: Element<'_>, place: Id) -> Result<(), ConvertError> {
-        let mut alt = "";
-        for element in drawing.descendants() {
-            match element.name() {
-                "docPr" => alt = element.attribute("descr").unwrap_or_default(),
-                "blip" | "imagedata" => {
-                    let id = element.attribute("embed").or_else(|| element.attribute("id"));
-                    let Some(source) = id.map(|id| self.file(id)).transpose()?.flatten() else { continue };
-                    self.element(place, "img", &[("src", &source), ("alt", alt)])?;
-                }
-                _ => {}
-            }
+        for equation in math.children().filter(|child| child.name() == "oMath") {
+            self.formula(equation, "formula-block", place)?;
         }
         Ok(())
     }
 
-    /// Returns the destination of an image. The file is read on first use.
-    fn file(&mut self, relation: &str) -> Result<Option<String>, ConvertError> {
-        let Some(related) = self.parts.relation(relation) else { return Ok(None) };
-        if related.is_external {
-            return Ok(Some(related.target.clone()));
+    fn formula(&mut self, math: Element<'a>, name: &str, place: Id) -> Result<(), ConvertError> {
+        let tex = math::equation(math);
+        if tex.is_empty() {
+            return Ok(());
         }
-        let target = related.target.trim_start_matches('/');
-        if let Some(known) = self.pictures.get(target) {
-            return Ok(known.clone());
-        }
-        let (_, name) = target.rsplit_once('/').unwrap_or(("", target));
-        let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
-        let path = if target.starts_with("word/") { target.to_owned() } else { format!("word/{target}") };
-        let mut found = None;
-        let is_shown = IMAGE_EXTENSIONS.contains(&ending.as_str()) && self.files.len() < MAX_FILES;
-        if is_shown && let Some(bytes) = self.archive.read_file(&path)? {
-            let destination = escape_destination(target);
-            let (name, bytes) = (name.to_owned(), bytes.into());
-            self.files.push(EmbeddedFile { destination: destination.clone(), name, bytes });
-            found = Some(destination);
-        }
-        self.pictures.insert(target.to_owned(), found.clone());
-        Ok(found)
+        let formula = self.element(place, name, &[])?;
+        self.text(formula, &tex)
     }
 
-    fn note_mark(&mut self, kind: Notes, mark: Element<'_>, place: Id) -> Result<(), ConvertError> {
-        let id = mark.attribute("id").unwrap_or_default();
-        let next = self.notes.len() + 1;
-        let number = *self.numbers.entry((kind, id.to_owned())).or_insert(next);
-        if number == next {
-            self.notes.push((kind, id.to_owned()));
-        }
-        self.element(place, "note-mark", &[("name", &number.to_string())]).map(|_| ())
-    }
-
-    fn text(&mut self, place: Id, text: &str) -> Result<(), ConvertError> {
+    pub(super) fn text(&mut self, place: Id, text: &str) -> Result<(), ConvertError> {
         self.check()?;
         self.dom.text(place, text);
         Ok(())
     }
 
-    fn element(&mut self, parent: Id, name: &str, attributes: &[(&str, &str)]) -> Result<Id, ConvertError> {
+    pub(super) fn element(
+        &mut self,
+        parent: Id,
+        name: &str,
+        attributes: &[(&str, &str)],
+    ) -> Result<Id, ConvertError> {
         self.check()?;
         let id = self.dom.element(parent, name);
         for (name, value) in attributes {
@@ -480,66 +414,37 @@ impl<'a, 'z> BodyReader<'a, 'z> {
     }
 }
 
-impl Marks {
-    fn read(properties: Option<Element<'_>>, parts: &DocumentParts) -> Self {
-        let Some(properties) = properties else { return Self::default() };
-        let value = |name: &str| properties.child(name).and_then(|it| it.value());
-        let font = properties.child("rFonts").and_then(|it| it.attribute("ascii")).unwrap_or_default();
-        let font = font.to_lowercase();
-        let is_code = value("rStyle").is_some_and(|style| parts.is_code(style))
-            || CODE_FONTS.iter().any(|name| font.starts_with(name));
-        let marks = [
-            (properties.is_toggled_on("b"), "strong"),
-            (properties.is_toggled_on("i"), "em"),
-            (properties.is_toggled_on("strike") || properties.is_toggled_on("dstrike"), "del"),
-            (value("vertAlign") == Some("superscript"), "sup"),
-            (value("vertAlign") == Some("subscript"), "sub"),
-        ];
-        // Code is shown verbatim, so formatting marks in it would become visible.
-        if is_code {
-            return Self { names: vec!["code"] };
+/// Returns `true` if the mark at the end of a paragraph was deleted or moved away with tracked changes.
+fn is_mark_deleted(paragraph: Element<'_>) -> bool {
+    let mark = paragraph.child("pPr").and_then(|properties| properties.child("rPr"));
+    mark.is_some_and(|mark| mark.child("del").or_else(|| mark.child("moveFrom")).is_some())
+}
+
+/// Returns the rows of a table, without those that were deleted with tracked changes.
+fn rows(table: Element<'_>) -> impl Iterator<Item = Element<'_>> {
+    let is_deleted = |row: &Element<'_>| row.child("trPr").is_some_and(|it| it.child("del").is_some());
+    nested(table, "tr").filter(move |row| !is_deleted(row))
+}
+
+/// Returns the cells of a row, without those that were deleted with tracked changes.
+fn cells(row: Element<'_>) -> impl Iterator<Item = Element<'_>> {
+    let is_deleted = |cell: &Element<'_>| cell.child("tcPr").is_some_and(|it| it.child("cellDel").is_some());
+    nested(row, "tc").filter(move |cell| !is_deleted(cell))
+}
+
+/// Returns the children with a name, including those in content controls.
+fn nested<'a>(parent: Element<'a>, name: &'static str) -> impl Iterator<Item = Element<'a>> {
+    let is_wrapper = |element: Element<'_>| matches!(element.name(), "sdt" | "sdtContent" | "customXml");
+    let mut open: Vec<Element<'a>> = vec![parent];
+    std::iter::from_fn(move || {
+        loop {
+            let next = open.pop()?;
+            if next.name() == name {
+                return Some(next);
+            }
+            let children: Vec<Element<'a>> =
+                next.children().filter(|child| child.name() == name || is_wrapper(*child)).collect();
+            open.extend(children.into_iter().rev());
         }
-        Self { names: marks.into_iter().filter(|(is_on, _)| *is_on).map(|(_, name)| name).collect() }
-    }
-}
-
-/// Returns the target of a hyperlink field: `HYPERLINK "address"` or `HYPERLINK \l "bookmark"`.
-fn hyperlink(instruction: &str) -> Option<String> {
-    let rest = instruction.trim_start().strip_prefix("HYPERLINK")?;
-    let quoted = rest.split('"').nth(1)?;
-    let is_place = rest.split('"').next().is_some_and(|switches| switches.contains("\\l"));
-    Some(if is_place { format!("#{quoted}") } else { quoted.to_owned() })
-}
-
-#[cfg(test)]
-mod tests {
-    use docs_ports::DocumentFormat;
-
-    use super::*;
-    use crate::{
-        convert,
-        tests::{document, zip},
-    };
-
-    #[test]
-    fn pictures_beyond_the_bound_are_left_out() {
-        let all = 0..=MAX_FILES;
-        let relation = |at| format!("<Relationship Id=\"r{at}\" Target=\"media/{at}.png\"/>");
-        let picture =
-            |at| format!("<w:p><w:r><w:drawing><a:blip r:embed=\"r{at}\"/></w:drawing></w:r></w:p>");
-        let pictures: String = all.clone().map(picture).collect();
-        let main = format!("<w:document><w:body>{pictures}</w:body></w:document>");
-        let relations: String = all.clone().map(relation).collect();
-        let relations = format!("<Relationships>{relations}</Relationships>");
-        let paths: Vec<String> = all.map(|at| format!("word/media/{at}.png")).collect();
-        let mut files: Vec<(&str, &[u8])> = vec![
-            ("word/document.xml", main.as_bytes()),
-            ("word/_rels/document.xml.rels", relations.as_bytes()),
-        ];
-        files.extend(paths.iter().map(|path| (path.as_str(), &b"png"[..])));
-        let page = convert(&document(DocumentFormat::Docx, zip(&files))).expect("a document");
-        assert_eq!(page.files.len(), MAX_FILES);
-        assert!(page.markdown.contains(&format!("media/{}.png", MAX_FILES - 1)));
-        assert!(!page.markdown.contains(&format!("media/{MAX_FILES}.png")));
-    }
+    })
 }

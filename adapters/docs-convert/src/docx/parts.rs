@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use docs_ports::ConvertError;
 
-use super::xml::Xml;
+use super::{
+    numbering::ListDefinitions,
+    xml::{Element, Xml},
+};
 use crate::{archive::Archive, charset};
-
-/// Number of list levels in Word.
-const LIST_LEVELS: usize = 9;
 
 /// The title element of the document properties.
 pub(super) const TITLE: &str = "title";
@@ -40,11 +40,18 @@ struct Style {
 #[derive(Debug, Default)]
 pub(super) struct DocumentParts {
     styles: HashMap<String, Style>,
-    /// For each list, the levels: `true` if numbered.
-    lists: HashMap<String, Vec<bool>>,
-    relations: HashMap<String, Relation>,
+    pub(super) lists: ListDefinitions,
+    relations: HashMap<PartKind, HashMap<String, Relation>>,
     pub(super) footnotes: Option<Xml>,
     pub(super) endnotes: Option<Xml>,
+}
+
+/// A part with relations of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum PartKind {
+    Body,
+    Footnotes,
+    Endnotes,
 }
 
 /// The target of a relation.
@@ -61,16 +68,15 @@ impl DocumentParts {
             parts.read_styles(&xml);
         }
         if let Some(xml) = part(archive, "word/numbering.xml")? {
-            parts.read_lists(&xml);
+            parts.lists = ListDefinitions::read(&xml);
         }
-        if let Some(xml) = part(archive, "word/_rels/document.xml.rels")? {
-            for relation in xml.root().descendants().filter(|element| element.name() == "Relationship") {
-                let (Some(id), Some(target)) = (relation.attribute("Id"), relation.attribute("Target"))
-                else {
-                    continue;
-                };
-                let is_external = relation.attribute("TargetMode") == Some("External");
-                parts.relations.insert(id.to_owned(), Relation { target: target.to_owned(), is_external });
+        for (kind, path) in [
+            (PartKind::Body, "word/_rels/document.xml.rels"),
+            (PartKind::Footnotes, "word/_rels/footnotes.xml.rels"),
+            (PartKind::Endnotes, "word/_rels/endnotes.xml.rels"),
+        ] {
+            if let Some(xml) = part(archive, path)? {
+                parts.relations.insert(kind, read_relations(&xml));
             }
         }
         parts.footnotes = part(archive, "word/footnotes.xml")?;
@@ -78,8 +84,8 @@ impl DocumentParts {
         Ok(parts)
     }
 
-    pub(super) fn relation(&self, id: &str) -> Option<&Relation> {
-        self.relations.get(id)
+    pub(super) fn relation(&self, of: PartKind, id: &str) -> Option<&Relation> {
+        self.relations.get(&of)?.get(id)
     }
 
     /// Returns the role of paragraphs with a style.
@@ -118,12 +124,6 @@ impl DocumentParts {
         self.role(style) == Role::Code
     }
 
-    /// Returns `true` if a level of a list is numbered, or `None` if the list does not exist.
-    pub(super) fn is_numbered(&self, list: &str, level: usize) -> Option<bool> {
-        let levels = self.lists.get(list)?;
-        Some(levels.get(level).or(levels.last()).copied().unwrap_or_default())
-    }
-
     fn read_styles(&mut self, xml: &Xml) {
         for style in xml.root().descendants().filter(|element| element.name() == "style") {
             let Some(id) = style.attribute("styleId") else { continue };
@@ -146,29 +146,16 @@ impl DocumentParts {
             self.styles.insert(id.to_owned(), style);
         }
     }
+}
 
-    fn read_lists(&mut self, xml: &Xml) {
-        let mut kinds: HashMap<&str, Vec<bool>> = HashMap::new();
-        for kind in xml.root().descendants().filter(|element| element.name() == "abstractNum") {
-            let Some(id) = kind.attribute("abstractNumId") else { continue };
-            let levels = kind.children().filter(|child| child.name() == "lvl");
-            let is_numbered = |format: &str| !matches!(format, "bullet" | "none");
-            // Several lists share a definition and each one stores its levels, so the number of levels is limited to
-            // that of Word.
-            let levels = levels
-                .take(LIST_LEVELS)
-                .map(|level| level.child("numFmt").and_then(|it| it.value()).is_some_and(is_numbered))
-                .collect();
-            kinds.insert(id, levels);
-        }
-        for list in xml.root().descendants().filter(|element| element.name() == "num") {
-            let kind = list.child("abstractNumId").and_then(|kind| kind.value());
-            if let (Some(id), Some(levels)) = (list.attribute("numId"), kind.and_then(|kind| kinds.get(kind)))
-            {
-                self.lists.insert(id.to_owned(), levels.clone());
-            }
-        }
-    }
+fn read_relations(xml: &Xml) -> HashMap<String, Relation> {
+    let all = xml.root().descendants().filter(|element| element.name() == "Relationship");
+    let relation = |element: Element<'_>| {
+        let (id, target) = (element.attribute("Id")?, element.attribute("Target")?);
+        let is_external = element.attribute("TargetMode") == Some("External");
+        Some((id.to_owned(), Relation { target: target.to_owned(), is_external }))
+    };
+    all.filter_map(relation).collect()
 }
 
 /// Returns the role for a style name in lower case. Word stores built-in style names in English in every language.
@@ -219,18 +206,5 @@ mod tests {
     fn base_styles_beyond_the_bound_are_left_out() {
         let roles = [MAX_BASED, MAX_BASED + 1].map(role_of_chain);
         assert_eq!(roles, [Role::Heading(1), Role::Text]);
-    }
-
-    #[test]
-    fn levels_beyond_the_bound_are_like_the_last_level() {
-        let level = |format: &str| format!("<w:lvl><w:numFmt w:val=\"{format}\"/></w:lvl>");
-        let levels = level("decimal").repeat(LIST_LEVELS) + &level("bullet");
-        let list = "<w:num w:numId=\"2\"><w:abstractNumId w:val=\"1\"/></w:num>";
-        let kind = format!("<w:abstractNum w:abstractNumId=\"1\">{levels}</w:abstractNum>");
-        let xml = Xml::read(&format!("<w:numbering>{kind}{list}</w:numbering>")).expect("a part");
-        let mut parts = DocumentParts::default();
-        parts.read_lists(&xml);
-        assert_eq!(parts.lists["2"].len(), LIST_LEVELS);
-        assert_eq!(parts.is_numbered("2", LIST_LEVELS), Some(true));
     }
 }

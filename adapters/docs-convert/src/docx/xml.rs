@@ -140,6 +140,12 @@ impl<'a> Element<'a> {
         self.xml.dom.descendants(self.at, |_| false).map(move |at| self.with_id(at))
     }
 
+    /// Returns all descendants in document order, without elements with one of these names and their content.
+    pub(super) fn descendants_outside(self, names: &[&str]) -> impl Iterator<Item = Element<'a>> {
+        let dom = &self.xml.dom;
+        dom.descendants(self.at, |at| names.contains(&dom.name(at))).map(move |at| self.with_id(at))
+    }
+
     /// Returns the concatenated text of the direct children.
     pub(super) fn text(self) -> String {
         let text = |child: Element<'a>| match self.xml.dom.kind(child.at) {

@@ -1,6 +1,6 @@
 //! Escaping of text for Markdown and HTML.
 
-use docs_markup::syntax::entity;
+use docs_markup::syntax::{entity, tag};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum WordPosition {
@@ -63,6 +63,11 @@ pub(super) fn html(text: &str) -> String {
         }
     }
     out
+}
+
+/// Escapes text for a value of a tag, in quotation marks.
+pub(super) fn tag_value(text: &str) -> String {
+    tag::escaped(text, '"')
 }
 
 #[cfg(test)]

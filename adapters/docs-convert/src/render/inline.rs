@@ -3,6 +3,9 @@
 use super::escape::{self, WordPosition};
 use crate::text::longest_run;
 
+/// Maximum length of a formula within a line in bytes. A longer one becomes code.
+const LONGEST_FORMULA: usize = 4_000;
+
 /// Inline formatting of text, as a bit set.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Marks {
@@ -136,6 +139,29 @@ impl LineWriter {
         self.space |= ends;
     }
 
+    /// Adds a formula.
+    pub(super) fn formula(&mut self, tex: &str) {
+        self.begin("");
+        self.end_code();
+        if tex.is_empty() {
+            return;
+        }
+        // The text of a longer formula would be shown with its dollar signs.
+        if tex.len() > LONGEST_FORMULA {
+            return self.code(tex);
+        }
+        // Dollar signs next to each other would be read together.
+        self.space |= self.text.ends_with('$');
+        match self.context {
+            // A pipe ends a table cell even within a formula.
+            InlineContext::Cell => {
+                let tex = tex.replace("\\|", "\\Vert ").replace('|', "\\vert ");
+                self.push_raw(&format!("$${tex}$$"));
+            }
+            InlineContext::Paragraph | InlineContext::Heading => self.push_raw(&format!("$${tex}$$")),
+        }
+    }
+
     /// Adds a footnote reference.
     pub(super) fn note(&mut self, name: &str) {
         self.begin("");
@@ -260,7 +286,7 @@ fn words(text: &str) -> String {
     out
 }
 
-fn code_span(code: &str, context: InlineContext) -> String {
+pub(super) fn code_span(code: &str, context: InlineContext) -> String {
     let fence = "`".repeat(longest_run(code, '`') + 1);
     let pad = if code.starts_with('`') || code.ends_with('`') { " " } else { "" };
     // A pipe ends a table cell even within code.

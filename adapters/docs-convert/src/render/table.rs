@@ -3,7 +3,7 @@
 use super::{
     Renderer,
     blocks::{BlockKind, Blocks},
-    inline::{InlineContext, LineWriter, Marks},
+    inline::{InlineContext, LineWriter, Marks, code_span},
 };
 use crate::dom::Id;
 
@@ -123,6 +123,10 @@ impl Renderer<'_, '_> {
                 continue;
             }
             parts.push_block(BlockKind::Other, |text| line.finish(text));
+            if dom.name(child) == "pre" {
+                self.code_lines(child, parts);
+                continue;
+            }
             if dom.name(child) != "li" {
                 self.cell_parts(child, parts);
                 continue;
@@ -137,6 +141,17 @@ impl Renderer<'_, '_> {
             }
         }
         parts.push_block(BlockKind::Other, |text| line.finish(text));
+    }
+
+    /// Renders code in a cell: each line on its own, with its indentation.
+    fn code_lines(&self, id: Id, parts: &mut Blocks) {
+        let mut code = String::new();
+        self.raw(id, &mut code);
+        for line in code.lines().map(str::trim_end).filter(|line| !line.is_empty()) {
+            let text = line.trim_start();
+            let indent = "\u{a0}".repeat(line.chars().count() - text.chars().count());
+            parts.push(&code_span(&format!("{indent}{text}"), InlineContext::Cell), BlockKind::Other);
+        }
     }
 
     /// Returns the rows of a table, without those of nested tables.
@@ -175,12 +190,19 @@ impl Renderer<'_, '_> {
         if table.columns > MAX_COLUMNS || table.ends.is_empty() {
             return true;
         }
-        let is_large = |cell: &Id| {
-            let below = dom.descendants(*cell, |_| false);
-            let mut names = below.map(|id| dom.name(id));
-            names.any(|name| matches!(name, "table" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "pre"))
+        // A table with a head has data, whatever its cells contain.
+        if table.has_head {
+            return false;
+        }
+        let has = |cell: &Id, wanted: &[&str]| {
+            dom.descendants(*cell, |_| false).any(|id| wanted.contains(&dom.name(id)))
         };
-        let is_single = table.columns == 1 && !table.has_head;
-        is_single || table.cells.iter().any(is_large)
+        let is_large = |cell: &Id| has(cell, &["table", "h1", "h2", "h3", "h4", "h5", "h6"]);
+        // Line numbers next to code are a single row, or code in the first column.
+        let names_code = |row: &[Id]| {
+            let is_code = |cell: &Id| has(cell, &["pre"]);
+            row.iter().any(is_code) && (table.ends.len() == 1 || row.first().is_some_and(is_code))
+        };
+        table.columns == 1 || table.cells.iter().any(is_large) || table.rows().any(names_code)
     }
 }

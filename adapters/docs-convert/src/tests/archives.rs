@@ -8,13 +8,13 @@ use super::{refused, zip};
 use crate::{MAX_PACKED_BYTES, unpack};
 
 fn paths(archive: &[u8]) -> Vec<String> {
-    unpack(archive).unwrap().into_iter().map(|file| file.path).collect()
+    unpack(archive).unwrap().files.into_iter().map(|file| file.path).collect()
 }
 
 #[test]
 fn files_are_unpacked_with_normalized_paths() {
     let archive = zip(&[("README.md", b"# Hello"), ("a/b.png", b"png"), ("./c//d.md", b"d")]);
-    let files = unpack(&archive).unwrap();
+    let files = unpack(&archive).unwrap().files;
     assert_eq!(paths(&archive), ["README.md", "a/b.png", "c/d.md"]);
     assert_eq!(&files[0].bytes[..], b"# Hello");
 }
@@ -50,7 +50,7 @@ fn excessive_compression_ratio_is_refused() {
     assert!(message.contains("must unpack to at most"), "{message}");
     // Large text that compresses well is accepted.
     let text: String = (0..200_000).map(|n| format!("line {n}\n")).collect();
-    assert_eq!(unpack(&zip(&[("a.md", text.as_bytes())])).unwrap()[0].bytes.len(), text.len());
+    assert_eq!(unpack(&zip(&[("a.md", text.as_bytes())])).unwrap().files[0].bytes.len(), text.len());
 }
 
 #[test]
@@ -99,4 +99,77 @@ fn invalid_empty_and_oversized_archives_are_refused() {
     damaged[40] ^= 0xff;
     assert!(refused(unpack(&damaged)).starts_with("cannot read the archive: "));
     assert!(refused(unpack(&vec![0; MAX_PACKED_BYTES + 1])).contains("must have at most 100000000 bytes"));
+}
+
+#[test]
+fn archives_within_an_archive_are_unpacked() {
+    let inner = zip(&[("a/b.md", b"b"), ("c.md", b"c")]);
+    let other = zip(&[("c.md", b"other"), ("d.md", b"d")]);
+    let archive = zip(&[("x/Part-1.zip", &inner), ("x/Part-2.zip", &other), ("__MACOSX/._x", b"litter")]);
+    assert_eq!(paths(&archive), ["x/a/b.md", "x/c.md", "x/Part-2/c.md", "x/d.md"]);
+    // Archives next to other files are downloads of a page.
+    let mixed = unpack(&zip(&[("a.md", b"a"), ("b.zip", &inner), ("c.tar.gz", b"x")])).unwrap();
+    assert_eq!(mixed.files.len(), 1);
+    assert_eq!(
+        mixed.warnings,
+        [
+            "left out: `b.zip`, an archive within the archive",
+            "left out: `c.tar.gz`, an archive within the archive"
+        ]
+    );
+}
+
+#[test]
+fn archives_in_each_other_beyond_the_bound_are_left_out() {
+    let nested = |depth: usize| (0..depth).fold(zip(&[("a.md", b"a")]), |inner, _| zip(&[("i.zip", &inner)]));
+    assert_eq!(paths(&nested(2)), ["a.md"]);
+    let message = refused(unpack(&nested(3)));
+    assert_eq!(
+        message,
+        "the archive must contain at least one file; left out: `i.zip`, an archive within the archive"
+    );
+}
+
+#[test]
+fn archives_within_an_archive_share_its_limits() {
+    let stored = |files: Vec<(String, Vec<u8>)>| {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        for (path, bytes) in files {
+            let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+            writer.start_file(path, options).unwrap();
+            writer.write_all(&bytes).unwrap();
+        }
+        writer.finish().unwrap().into_inner()
+    };
+    let many = zip(&(0..6_000)
+        .map(|_| ("", &b""[..]))
+        .enumerate()
+        .map(|(at, (_, bytes))| (&*at.to_string().leak(), bytes))
+        .collect::<Vec<_>>());
+    let message = refused(unpack(&zip(&[("1.zip", &many), ("2.zip", &many)])));
+    assert_eq!(message, "the archive must have at most 10000 entries");
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for at in 0..60 {
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+        writer.start_file(format!("{at}"), options).unwrap();
+        writer.write_all(&vec![0; 1_000_000]).unwrap();
+    }
+    let inner = writer.finish().unwrap().into_inner();
+    let archive = stored((0..4).map(|at| (format!("{at}.zip"), inner.clone())).collect());
+    assert!(refused(unpack(&archive)).contains("200 MB in total"));
+    // A damaged archive does not stop the others.
+    let fine = zip(&[("a.md", b"a")]);
+    let unpacked = unpack(&zip(&[("1.zip", b"no archive"), ("2.zip", &fine)])).unwrap();
+    assert_eq!((unpacked.files.len(), unpacked.warnings.len()), (1, 1));
+}
+
+#[test]
+fn warnings_of_an_archive_beyond_the_bound_are_counted() {
+    let names: Vec<String> =
+        (0..=docs_ports::MAX_CONVERSION_WARNINGS).map(|at| format!("{at}.tar")).collect();
+    let mut files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b"x"[..])).collect();
+    files.push(("a.md", b"a"));
+    let warnings = unpack(&zip(&files)).unwrap().warnings;
+    assert_eq!(warnings.len(), docs_ports::MAX_CONVERSION_WARNINGS);
+    assert_eq!(warnings.last().unwrap(), "left out: 2 other entries");
 }

@@ -31,3 +31,28 @@ fn a_table_wider_than_its_bound_is_text() {
     assert!(table(40).contains("| a |"));
     assert!(!table(41).contains('|'));
 }
+
+#[test]
+fn more_tabs_than_the_bound_follow_each_other() {
+    let tabs = |count: usize| {
+        let titles = "<button role=tab>t</button>".repeat(count);
+        let panels = "<div role=tabpanel>p</div>".repeat(count);
+        html(&format!("<div><div role=tablist>{titles}</div>{panels}</div>")).markdown
+    };
+    assert_eq!(tabs(50).matches("{% tab ").count(), 50);
+    assert!(!tabs(51).contains("{% tab"));
+}
+
+#[test]
+fn a_formula_longer_than_its_bound_is_text() {
+    let inline =
+        |bytes: usize| html(&format!("<p>a <math alttext=\"{}\"></math></p>", "x".repeat(bytes))).markdown;
+    assert!(inline(4_000).starts_with("a $$x"));
+    assert!(inline(4_001).starts_with("a `x"));
+    let delimited = |bytes: usize| {
+        let text = format!("\\[{}\\]", "x".repeat(bytes - 4));
+        html(&format!("<div class=math>{text}</div>")).markdown
+    };
+    assert!(delimited(16_384).contains("$$"));
+    assert!(!delimited(16_385).contains("$$"));
+}

@@ -12,7 +12,7 @@ use crate::{DocumentConverter, MAX_TEXT_BYTES, convert, unpack};
 fn in_time(document: Document) -> Result<ConvertedPage, ConvertError> {
     let (done, ended) = mpsc::channel();
     let thread = std::thread::Builder::new().stack_size(2 * 1024 * 1024);
-    thread.spawn(move || done.send(convert(&document))).unwrap();
+    thread.spawn(move || drop(done.send(convert(&document)))).unwrap();
     ended.recv_timeout(std::time::Duration::from_secs(120)).expect("it ends")
 }
 
@@ -137,7 +137,7 @@ async fn converter_port_converts_and_unpacks() {
     use docs_ports::Converter as _;
     let page = DocumentConverter.convert(document(DocumentFormat::Html, "<h1>T</h1>x")).await.unwrap();
     assert_eq!((page.title.as_str(), page.markdown.as_str()), ("T", "x\n"));
-    assert_eq!(DocumentConverter.unpack(packed(&[("a", b"b")]).into()).await.unwrap().len(), 1);
+    assert_eq!(DocumentConverter.unpack(packed(&[("a", b"b")]).into()).await.unwrap().files.len(), 1);
     assert!(DocumentConverter.unpack(Default::default()).await.is_err());
 }
 
@@ -251,5 +251,39 @@ proptest! {
         let xml = format!("<w:document><w:body>{body}</w:body></w:document>");
         let archive = packed(&[("word/document.xml", xml.as_bytes()), ("word/footnotes.xml", xml.as_bytes())]);
         let _ = convert(&document(DocumentFormat::Docx, archive));
+    }
+}
+
+#[test]
+fn hostile_formulas_and_tabs_convert_in_time() {
+    let nested = |open: &str| open.repeat(400_000 / open.len());
+    for text in [
+        nested("<math><msup>"),
+        format!("{}{}", "<math><msup><mi>".repeat(60), "x".repeat(1_000_000)),
+        format!("<math>{}</math>", "<mfrac><mi>a</mi><mi>b</mi></mfrac>".repeat(10_000)),
+        nested("<span class=katex-display>"),
+        nested("<div class=math>\\("),
+        format!("{}{}", "<div class=math>".repeat(180), "\\( ".repeat(100_000)),
+        nested("<div role=tabpanel><div role=tablist><a role=tab>x</a></div>"),
+        format!("<div role=tablist>{}", "<a role=tab>x</a><div role=tabpanel>y</div>".repeat(8_000)),
+        format!("<table><thead><tr><th>{}", nested("<td><pre>x")),
+        format!("<math alttext=\"{}\">", "$".repeat(100_000)),
+        format!("<script type=math/tex>{}</script>", "%\n".repeat(100_000)),
+    ] {
+        let start: String = text.chars().take(40).collect();
+        let result = in_time(document(DocumentFormat::Html, text));
+        assert!(result.is_ok(), "{start}: {:?}", result.err());
+    }
+    for (open, close) in [
+        ("<m:sSup><m:e>", "</m:e></m:sSup>"),
+        ("<m:d><m:e>", "</m:e></m:d>"),
+        ("<m:func><m:fName>", "</m:fName></m:func>"),
+        ("<w:r><w:pict><v:textbox><w:txbxContent><w:p>", "</w:p></w:txbxContent></v:textbox></w:pict></w:r>"),
+    ] {
+        let math =
+            format!("{}<m:r><m:t>{}</m:t></m:r>{}", open.repeat(50), "x^".repeat(200_000), close.repeat(50));
+        let xml = format!("<w:document><w:body><w:p><m:oMath>{math}</m:oMath></w:p></w:body></w:document>");
+        let archive = stored("word/document.xml", xml.as_bytes());
+        assert!(in_time(document(DocumentFormat::Docx, archive)).is_ok(), "{open}");
     }
 }

@@ -246,3 +246,122 @@ fn html_in_utf16_and_windows_1252_is_decoded() {
     let euro = convert(&document(DocumentFormat::Html, b"<p>5 \x80</p>".to_vec())).unwrap();
     assert_eq!(euro.markdown, "5 €\n");
 }
+
+#[test]
+fn formulas_of_pages_are_imported_once() {
+    let katex = |tex: &str| {
+        format!(
+            "<span class=katex><span class=katex-mathml><math><semantics><mrow><mi>x</mi></mrow>\
+             <annotation encoding=\"application/x-tex\">{tex}</annotation></semantics></math></span>\
+             <span class=katex-html aria-hidden=true><span>x</span></span></span>"
+        )
+    };
+    let mathjax = "<span class=MathJax_Preview>x</span><span class=MathJax><span>x</span></span>";
+    for (given, expected) in [
+        (format!("<p>So {} holds.</p>", katex("x=1")), "So $$x=1$$ holds.\n"),
+        (format!("<p><span class=katex-display>{}</span></p>", katex("x\n = 1 % note")), "$$\nx = 1\n$$\n"),
+        (format!("<p>a <span class=katex-display>{}</span> b</p>", katex("x")), "a\n\n$$\nx\n$$\n\nb\n"),
+        (format!("<h2>About {}</h2><h2>x</h2>", katex("x")), "## About $$x$$\n\n## x\n"),
+        (format!("<p>{mathjax}<script type=\"math/tex\">x^2</script> is</p>"), "$$x^2$$ is\n"),
+        (format!("<p>{mathjax}</p><script type=\"math/tex; mode=display\">x^2</script>"), "$$\nx^2\n$$\n"),
+        (
+            "<p>a <mjx-container><mjx-math aria-hidden=true>x</mjx-math><mjx-assistive-mml><math><msup><mi>x</mi><mn>2</mn></msup>\
+             </math></mjx-assistive-mml></mjx-container></p>"
+                .to_owned(),
+            "a $$x^{2}$$\n",
+        ),
+        ("<p>a <math alttext=\"{\\displaystyle x}\"><mi>y</mi></math></p>".to_owned(), "a $$x$$\n"),
+        ("<p>a <math alttext=\"{\\displaystyle x}{y}\"></math></p>".to_owned(), "a $${\\displaystyle x}{y}$$\n"),
+        ("<p>the <span class=\"math notranslate\">\\(a_b\\)</span></p>".to_owned(), "the $$a_b$$\n"),
+        ("<div class=math>\\[a \\\\[2pt] b\\]</div>".to_owned(), "$$\na \\\\[2pt] b\n$$\n"),
+        ("<p class=math>\\(a\\) or \\(b\\)</p>".to_owned(), "\\\\(a\\\\) or \\\\(b\\\\)\n"),
+    ] {
+        assert_eq!(body(&given), expected, "{given}");
+    }
+}
+
+#[test]
+fn mathml_without_tex_is_converted() {
+    for (given, expected) in [
+        ("<mfrac><mn>1</mn><mi>α</mi></mfrac>", "\\frac{1}{\\alpha}"),
+        ("<msqrt><mi>x</mi><mo>+</mo><mn>1</mn></msqrt>", "\\sqrt{x+1}"),
+        ("<mroot><mi>x</mi><mn>3</mn></mroot>", "\\sqrt[3]{x}"),
+        ("<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>", "x_{i}^{2}"),
+        ("<munderover><mo>∑</mo><mi>i</mi><mi>n</mi></munderover><mi>x</mi>", "\\sum_{i}^{n}x"),
+        ("<munder><mo>lim</mo><mi>x</mi></munder>", "\\lim_{x}"),
+        ("<mover><mi>x</mi><mo>^</mo></mover>", "\\hat{x}"),
+        ("<munder><mi>x</mi><mi>y</mi></munder>", "\\underset{y}{x}"),
+        (
+            "<mtable><mtr><mtd><mi>a</mi></mtd><mtd><mi>b</mi></mtd></mtr></mtable>",
+            "\\begin{matrix} a & b \\end{matrix}",
+        ),
+        ("<mi>sin</mi><mi>x</mi><mtext>if</mtext>", "\\sin x\\text{if}"),
+        ("<mi mathvariant=double-struck>R</mi><mfenced><mi>a</mi><mi>b</mi></mfenced>", "\\mathbb{R}(a,b)"),
+    ] {
+        assert_eq!(body(&format!("<p>a <math>{given}</math></p>")), format!("a $${expected}$$\n"), "{given}");
+    }
+}
+
+#[test]
+fn tables_with_code_and_lists_stay_tables() {
+    for (given, expected) in [
+        (
+            "<table><thead><tr><th>A<th>B</thead><tr><td>x<td><pre>a: 1\n  b: 2</pre><tr><td>y<td>z</table>",
+            "| A | B |\n| --- | --- |\n| x | `a: 1`<br>`\u{a0}\u{a0}b: 2` |\n| y | z |\n",
+        ),
+        (
+            "<table><tr><td>x<td><pre>a|b</pre><tr><td>y<td>z</table>",
+            "|   |   |\n| --- | --- |\n| x | `a\\|b` |\n| y | z |\n",
+        ),
+        (
+            "<table><tr><th>A<th>B<tr><td><h3>x</h3><td><table><tr><td>1<td>2</table></table>",
+            "| A | B |\n| --- | --- |\n| x | 1<br>2 |\n",
+        ),
+        // Line numbers next to code are not a table.
+        ("<table><tr><td class=gutter>1<td><pre>a\nb</pre></table>", "1\n\n```\na\nb\n```\n"),
+        ("<table><tr><td><h2>x</h2><p>y<td>z</table>", "## x\n\ny\n\nz\n"),
+    ] {
+        assert_eq!(body(given), expected, "{given}");
+    }
+}
+
+#[test]
+fn tab_panels_of_pages_become_tabs() {
+    let tabs = "{% tabs %}\n{% tab title=\"npm\" %}\nrun a\n{% endtab %}\n\n{% tab title=\"yarn \\\"2\\\"\" %}\nrun b\n{% endtab %}\n{% endtabs %}\n";
+    for given in [
+        "<div><ul role=tablist><li role=tab>npm</li><li role=tab>yarn \"2\"</li></ul><div><div role=tabpanel><p>run a</p></div>\
+         <div role=tabpanel hidden><p>run b</p></div></div></div>",
+        "<div><div><div role=tablist><button role=tab>npm</button><button role=tab>yarn \"2\"</button></div></div>\
+         <div role=tabpanel>run a</div><div role=tabpanel hidden>run b</div></div>",
+        "<div><ul class=nav-tabs><li><a href=#a>npm</a><li><a href=#b>yarn \"2\"</a></ul><div class=tab-content>\
+         <div class=tab-pane>run a</div><div class=tab-pane aria-hidden=true>run b</div></div></div>",
+        "<div class=tabbed-set><input type=radio><div class=tabbed-labels><label>npm</label><label>yarn \"2\"</label></div>\
+         <div class=tabbed-content><div class=tabbed-block><p>run a</p></div><div class=tabbed-block><p>run b</p></div></div></div>",
+        "<div class=sd-tab-set><input type=radio><label class=sd-tab-label>npm</label><div class=sd-tab-content>run a</div>\
+         <input type=radio><label class=sd-tab-label>yarn \"2\"</label><div class=sd-tab-content>run b</div></div>",
+    ] {
+        assert_eq!(body(given), tabs, "{given}");
+    }
+    let code = "<div class=vp-code-group><div class=tabs><label>a</label><label>b</label></div><div class=blocks>\
+                <div class=\"language-js active\"><pre>x</pre></div><div class=language-sh><pre>y</pre></div></div></div>";
+    assert_eq!(
+        body(code),
+        "{% tabs %}\n{% tab title=\"a\" %}\n```js\nx\n```\n{% endtab %}\n\n{% tab title=\"b\" %}\n```sh\ny\n```\n{% endtab %}\n{% endtabs %}\n"
+    );
+    // Panels without titles follow each other.
+    let untitled = "<div><div role=tabpanel>a</div><div role=tabpanel hidden>b</div></div>";
+    assert_eq!(body(untitled), "a\n\nb\n");
+}
+
+#[test]
+fn omitted_elements_of_pages_are_reported() {
+    let page = html(
+        "<main><p>a <video src=x></video><audio src=y></audio></p><object></object><object></object></main><footer><audio></footer>",
+    );
+    let mut warnings = page.warnings;
+    warnings.sort();
+    assert_eq!(
+        warnings,
+        ["left out: a video", "left out: an audio file", "left out: an embedded object (2 times)"]
+    );
+}

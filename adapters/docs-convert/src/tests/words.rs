@@ -233,3 +233,312 @@ fn invalid_or_damaged_word_documents_are_refused() {
     let archive = zip(&[("word/document.xml", entities.as_bytes())]);
     assert_eq!(convert(&document(DocumentFormat::Docx, archive)).unwrap().markdown, "xy\n");
 }
+
+/// Returns the Markdown of a document with additional parts.
+fn word_with(body: &str, parts: &[(&str, &str)]) -> ConvertedPage {
+    let main = format!("<w:document {NAMESPACES}><w:body>{body}</w:body></w:document>");
+    let mut files = vec![("word/document.xml", main.as_bytes())];
+    files.extend(parts.iter().map(|(path, text)| (*path, text.as_bytes())));
+    convert(&document(DocumentFormat::Docx, zip(&files))).expect(body)
+}
+
+fn math(inside: &str) -> String {
+    p("", &format!("<m:oMath>{inside}</m:oMath>{}", t(" end")))
+}
+
+fn mr(text: &str) -> String {
+    format!("<m:r><m:t>{text}</m:t></m:r>")
+}
+
+fn e(inside: &str) -> String {
+    format!("<m:e>{inside}</m:e>")
+}
+
+#[test]
+fn word_equations_convert_to_tex() {
+    let part = |name: &str, inside: &str| format!("<m:{name}>{inside}</m:{name}>");
+    let sum = |chr: &str, inside: &str| {
+        format!("<m:nary><m:naryPr>{chr}</m:naryPr>{inside}{}</m:nary>", e(&mr("x")))
+    };
+    let bounds = part("sub", &mr("i=1")) + &part("sup", &mr("n"));
+    let half = format!("<m:f>{}{}</m:f>", part("num", &mr("1")), part("den", &mr("2")));
+    let no_bar = half.replace("<m:f>", "<m:f><m:fPr><m:type m:val=\"noBar\"/></m:fPr>");
+    let matrix =
+        format!("<m:m><m:mr>{a}{b}</m:mr><m:mr>{b}{a}</m:mr></m:m>", a = e(&mr("a")), b = e(&mr("b")));
+    let delimited = |begin: &str, end: &str, inside: &str| {
+        let properties = format!("<m:begChr m:val=\"{begin}\"/><m:endChr m:val=\"{end}\"/>");
+        format!("<m:d><m:dPr>{properties}</m:dPr>{}</m:d>", e(inside))
+    };
+    let accent = |chr: &str, inside: &str| {
+        format!("<m:acc><m:accPr><m:chr m:val=\"{chr}\"/></m:accPr>{}</m:acc>", e(&mr(inside)))
+    };
+    let function = |name: &str| format!("<m:func><m:fName>{name}</m:fName>{}</m:func>", e(&mr("x")));
+    let limit = format!("<m:limLow>{}{}</m:limLow>", e(&mr("lim")), part("lim", &mr("n→∞")));
+    for (omml, tex) in [
+        (mr("a+b≤α"), "a+b\\le\\alpha"),
+        (half.clone(), "\\frac{1}{2}"),
+        (half.replace("<m:f>", "<m:f><m:fPr><m:type m:val=\"lin\"/></m:fPr>"), "1/2"),
+        (format!("<m:sSup>{}{}</m:sSup>", e(&mr("a")), part("sup", &mr("2"))), "a^{2}"),
+        (format!("<m:sSub>{}{}</m:sSub>", e(&mr("ab")), part("sub", &mr("i"))), "{ab}_{i}"),
+        (format!("<m:sSubSup>{}{bounds}</m:sSubSup>", e(&mr("a"))), "a_{i=1}^{n}"),
+        (format!("<m:sPre>{bounds}{}</m:sPre>", e(&mr("C"))), "{}_{i=1}^{n}C"),
+        (format!("<m:rad><m:deg/>{}</m:rad>", e(&mr("x"))), "\\sqrt{x}"),
+        (format!("<m:rad>{}{}</m:rad>", part("deg", &mr("3")), e(&mr("x"))), "\\sqrt[3]{x}"),
+        (sum("<m:chr m:val=\"∑\"/>", &bounds), "\\sum_{i=1}^{n} x"),
+        (sum("", &bounds), "\\int_{i=1}^{n} x"),
+        (sum("<m:limLoc m:val=\"undOvr\"/><m:supHide m:val=\"1\"/>", &bounds), "\\int\\limits_{i=1} x"),
+        (delimited("(", ")", &mr("x")), "(x)"),
+        (delimited("[", "", &half), "\\left[\\frac{1}{2}\\right."),
+        (format!("<m:d>{}{}</m:d>", e(&mr("a")), e(&mr("b"))), "(a|b)"),
+        (delimited("(", ")", &no_bar), "\\binom{1}{2}"),
+        (matrix.clone(), "\\begin{matrix} a & b \\\\ b & a \\end{matrix}"),
+        (delimited("[", "]", &matrix), "\\begin{bmatrix} a & b \\\\ b & a \\end{bmatrix}"),
+        (
+            delimited("{", "", &format!("<m:eqArr>{}{}</m:eqArr>", e(&mr("x&amp;=1")), e(&mr("y&amp;=2")))),
+            "\\begin{cases} x & =1 \\\\ y & =2 \\end{cases}",
+        ),
+        (accent("\u{302}", "x"), "\\hat{x}"),
+        (accent("\u{20d7}", "AB"), "\\overrightarrow{AB}"),
+        (format!("<m:bar><m:barPr><m:pos m:val=\"top\"/></m:barPr>{}</m:bar>", e(&mr("x"))), "\\overline{x}"),
+        (format!("<m:bar>{}</m:bar>", e(&mr("x"))), "\\underline{x}"),
+        (format!("<m:borderBox>{}</m:borderBox>", e(&mr("x"))), "\\boxed{x}"),
+        (format!("<m:groupChr>{}</m:groupChr>", e(&mr("x"))), "\\underbrace{x}"),
+        (function(&mr("sin")), "\\sin x"),
+        (function(&mr("foo")), "\\operatorname{foo} x"),
+        (function(&limit), "\\lim_{n\\rightarrow\\infty} x"),
+        (function(&format!("<m:sSup>{}{}</m:sSup>", e(&mr("cos")), part("sup", &mr("2")))), "\\cos^{2} x"),
+        ("<m:r><m:rPr><m:nor/></m:rPr><m:t>if x</m:t></m:r>".to_owned(), "\\text{if x}"),
+        ("<m:r><m:rPr><m:sty m:val=\"b\"/></m:rPr><m:t>v</m:t></m:r>".to_owned(), "\\mathbf{v}"),
+        ("<m:unknown>".to_owned() + &mr("y") + "</m:unknown>", "y"),
+        ("<w:del>".to_owned() + &mr("y") + "</w:del>" + &mr("z"), "z"),
+    ] {
+        assert_eq!(word(&math(&omml)).markdown, format!("$${tex}$$ end\n"), "{omml}");
+    }
+}
+
+#[test]
+fn word_equations_on_their_own_are_blocks() {
+    let equation = |text: &str| format!("<m:oMath>{}</m:oMath>", mr(text));
+    let lines = format!("<m:oMathPara>{}{}</m:oMathPara>", equation("a"), equation("b"));
+    assert_eq!(word(&p("", &(t("see ") + &lines))).markdown, "see\n\n$$\na\n$$\n\n$$\nb\n$$\n");
+    let both = equation("a") + &equation("b");
+    assert_eq!(word(&p("", &(both + &t("!")))).markdown, "$$a$$ $$b$$!\n");
+    let cell = |inside: &str| format!("<w:tc>{}</w:tc>", p("", inside));
+    let row = cell(&equation("|x|")) + &cell(&t("b"));
+    let table = format!("<w:tbl><w:tr>{row}</w:tr><w:tr>{row}</w:tr></w:tbl>");
+    let line = "| $$\\vert x\\vert $$ | b |\n";
+    assert_eq!(word(&table).markdown, format!("{line}| --- | --- |\n{line}"));
+}
+
+#[test]
+fn symbols_of_word_are_characters() {
+    for (runs, expected) in [
+        ("<w:r><w:t>a </w:t><w:sym w:font=\"Symbol\" w:char=\"F0B3\"/><w:t> b</w:t></w:r>", "a ≥ b"),
+        ("<w:r><w:sym w:font=\"Wingdings\" w:char=\"F0FC\"/><w:t>done</w:t></w:r>", "✔done"),
+        ("<w:r><w:rPr><w:rFonts w:ascii=\"Symbol\"/></w:rPr><w:t>\u{f061}</w:t></w:r>", "α"),
+        (
+            "<w:r><w:ruby><w:rt><w:r><w:t>kan</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>漢</w:t></w:r></w:rubyBase></w:ruby></w:r>",
+            "漢 (kan)",
+        ),
+    ] {
+        assert_eq!(word(&p("", runs)).markdown, format!("{expected}\n"), "{runs}");
+    }
+    let page = word(&p("", "<w:r><w:sym w:font=\"Other\" w:char=\"F041\"/><w:t>x</w:t></w:r>"));
+    assert_eq!(
+        (page.markdown.as_str(), page.warnings),
+        ("x\n", vec!["left out: a character of a symbol font".to_owned()])
+    );
+}
+
+#[test]
+fn text_boxes_of_word_follow_their_paragraph() {
+    let inside = p("", &t("boxed")) + &li(1, 0, "item");
+    let drawn =
+        format!("<w:drawing><wps:txbx><w:txbxContent>{inside}</w:txbxContent></wps:txbx></w:drawing>");
+    let old = format!("<w:pict><v:textbox><w:txbxContent>{inside}</w:txbxContent></v:textbox></w:pict>");
+    let both = format!(
+        "<mc:AlternateContent> <mc:Choice>{drawn}</mc:Choice><mc:Fallback>{old}</mc:Fallback></mc:AlternateContent>"
+    );
+    for text_box in [drawn.clone(), old, both] {
+        let runs = t("before ") + &format!("<w:r>{text_box}</w:r>") + &t("after");
+        let page = word(&(p("", &runs) + &p("", &t("next"))));
+        assert_eq!(page.markdown, "before after\n\nboxed\n\n* item\n\nnext\n", "{text_box}");
+        assert!(page.warnings.is_empty(), "{:?}", page.warnings);
+    }
+    let cell = format!(
+        "<w:tbl><w:tr><w:tc>{}</w:tc><w:tc>{}</w:tc></w:tr></w:tbl>",
+        p("", &format!("<w:r>{drawn}</w:r>")),
+        p("", &t("b"))
+    );
+    assert!(word(&cell).markdown.contains("boxed<br>• item | b |"), "{}", word(&cell).markdown);
+}
+
+/// The kinds of lists: `A` starts at 1, `B` at 5; list 3 of kind `A` starts at 3.
+const NUMBERED: &str = "<w:numbering>\
+    <w:abstractNum w:abstractNumId=\"A\"><w:lvl><w:start w:val=\"1\"/><w:numFmt w:val=\"decimal\"/><w:lvlText w:val=\"%1.\"/></w:lvl>\
+    <w:lvl><w:start w:val=\"1\"/><w:numFmt w:val=\"decimal\"/><w:lvlText w:val=\"%1.%2\"/></w:lvl></w:abstractNum>\
+    <w:abstractNum w:abstractNumId=\"B\"><w:lvl><w:start w:val=\"5\"/><w:numFmt w:val=\"decimal\"/></w:lvl></w:abstractNum>\
+    <w:num w:numId=\"1\"><w:abstractNumId w:val=\"A\"/></w:num>\
+    <w:num w:numId=\"2\"><w:abstractNumId w:val=\"B\"/></w:num>\
+    <w:num w:numId=\"3\"><w:abstractNumId w:val=\"A\"/><w:lvlOverride w:ilvl=\"0\"><w:startOverride w:val=\"3\"/></w:lvlOverride></w:num>\
+    </w:numbering>";
+
+#[test]
+fn numbers_of_word_lists_continue_and_restart() {
+    let all = [
+        li(1, 0, "one"),
+        li(1, 1, "inner"),
+        li(1, 0, "two"),
+        p("", &t("between")),
+        li(1, 0, "three"),
+        p("", &t("x")),
+        li(2, 0, "five"),
+        li(2, 0, "six"),
+        p("", &t("y")),
+        li(3, 0, "three again"),
+    ];
+    let page = word_with(&all.concat(), &[("word/numbering.xml", NUMBERED)]);
+    assert_eq!(
+        page.markdown,
+        "1. one\n   1. inner\n2. two\n\nbetween\n\n3. three\n\nx\n\n5. five\n6. six\n\ny\n\n3. three again\n"
+    );
+}
+
+#[test]
+fn headings_of_word_have_their_numbers() {
+    let heading = |style: &str, level: u8, text: &str| {
+        let list = format!("<w:numPr><w:ilvl w:val=\"{level}\"/><w:numId w:val=\"1\"/></w:numPr>");
+        format!("<w:p><w:pPr><w:pStyle w:val=\"{style}\"/>{list}</w:pPr>{}</w:p>", t(text))
+    };
+    let all = [
+        heading("Heading1", 0, "Start"),
+        heading("Heading2", 1, "Part"),
+        heading("Heading1", 0, "End"),
+        heading("Heading2", 1, "Last"),
+    ];
+    let page = word_with(&all.concat(), &[("word/numbering.xml", NUMBERED)]);
+    assert_eq!(
+        (page.title.as_str(), page.markdown.as_str()),
+        ("1. Start", "### 1.1 Part\n\n## 2\\. End\n\n### 2.1 Last\n")
+    );
+}
+
+#[test]
+fn links_and_images_in_word_footnotes_resolve() {
+    let notes = "<w:footnotes><w:footnote w:id=\"2\"><w:p><w:r><w:t>See </w:t></w:r><w:hyperlink r:id=\"r1\"><w:r><w:t>the page\
+                 </w:t></w:r></w:hyperlink></w:p></w:footnote></w:footnotes>";
+    let relation = |to: &str| {
+        format!(
+            "<Relationships><Relationship Id=\"r1\" Target=\"{to}\" TargetMode=\"External\"/></Relationships>"
+        )
+    };
+    let (of_body, of_notes) = (relation("https://a.test/body"), relation("https://a.test/note"));
+    let body = p(
+        "",
+        "<w:hyperlink r:id=\"r1\"><w:r><w:t>b</w:t></w:r></w:hyperlink><w:r><w:footnoteReference w:id=\"2\"/></w:r>",
+    );
+    let page = word_with(
+        &body,
+        &[
+            ("word/footnotes.xml", notes),
+            ("word/_rels/footnotes.xml.rels", &of_notes),
+            ("word/_rels/document.xml.rels", &of_body),
+        ],
+    );
+    assert_eq!(page.markdown, "[b](https://a.test/body)[^1]\n\n[^1]: See [the page](https://a.test/note)\n");
+}
+
+#[test]
+fn tracked_deletions_of_word_are_removed() {
+    let mark = |mark: &str| format!("<w:pPr><w:rPr><w:{mark}/></w:rPr></w:pPr>");
+    let joined = format!("<w:p>{}{}</w:p>{}", mark("del"), t("Test"), p("", &t("Test")));
+    assert_eq!(word(&joined).markdown, "TestTest\n");
+    let inserted = format!("<w:p>{}{}</w:p>{}", mark("ins"), t("a"), p("", &t("b")));
+    assert_eq!(word(&inserted).markdown, "a\n\nb\n");
+    // The last paragraph has the properties of the joined one.
+    let heading = format!("<w:p>{}{}</w:p>{}", mark("del"), t("a "), p("H2", &t("b")));
+    assert_eq!(word(&(p("T", &t("x")) + &heading)).markdown, "## a b\n");
+    let cell = |properties: &str, text: &str| {
+        format!("<w:tc><w:tcPr>{properties}</w:tcPr>{}</w:tc>", p("", &t(text)))
+    };
+    let row = |properties: &str, cells: &[String]| {
+        format!("<w:tr><w:trPr>{properties}</w:trPr>{}</w:tr>", cells.concat())
+    };
+    let rows = [
+        row("", &[cell("", "a"), cell("", "b"), cell("<w:cellDel/>", "x")]),
+        row("<w:del/>", &[cell("", "old"), cell("", "row")]),
+        row("<w:ins/>", &[cell("", "new"), cell("", "row")]),
+    ];
+    assert_eq!(
+        word(&format!("<w:tbl>{}</w:tbl>", rows.concat())).markdown,
+        "| a | b |\n| --- | --- |\n| new | row |\n"
+    );
+    assert_eq!(word(&(format!("<w:tbl>{}</w:tbl>", rows[1]) + &p("", &t("x")))).markdown, "x\n");
+    let moved =
+        "<w:moveFrom>".to_owned() + &t("gone") + "</w:moveFrom><w:moveTo>" + &t("here") + "</w:moveTo>";
+    assert_eq!(word(&p("", &moved)).markdown, "here\n");
+}
+
+#[test]
+fn page_breaks_of_word_separate_lines_only() {
+    let broken = "<w:r><w:t>a</w:t><w:br w:type=\"page\"/><w:t>b</w:t></w:r>";
+    assert_eq!(word(&p("", broken)).markdown, "a\\\nb\n");
+    let alone = "<w:r><w:br w:type=\"page\"/></w:r>";
+    assert_eq!(word(&(p("", &t("a")) + &p("", alone) + &p("", &t("b")))).markdown, "a\n\nb\n");
+    let rule = "<w:r><w:pict><v:rect o:hr=\"t\"/></w:pict></w:r>";
+    assert_eq!(word(&(p("", &t("a")) + &p("", rule))).markdown, "a\n\n***\n");
+}
+
+#[test]
+fn merged_and_wrapped_cells_of_word_stay_in_their_columns() {
+    let cell = |properties: &str, text: &str| {
+        format!("<w:tc><w:tcPr>{properties}</w:tcPr>{}</w:tc>", p("", &t(text)))
+    };
+    let rows = [
+        format!("<w:tr>{}{}{}</w:tr>", cell("", "a"), cell("", "b"), cell("", "c")),
+        format!(
+            "<w:tr><w:trPr><w:gridBefore w:val=\"1\"/></w:trPr>{}{}</w:tr>",
+            cell("", "d"),
+            cell("", "e")
+        ),
+        format!(
+            "<w:tr>{}{}{}</w:tr>",
+            cell("<w:hMerge w:val=\"restart\"/>", "f"),
+            cell("<w:hMerge/>", "x"),
+            cell("", "g")
+        ),
+        format!(
+            "<w:sdt><w:sdtContent><w:tr><w:sdt><w:sdtContent>{}</w:sdtContent></w:sdt>{}{}</w:tr></w:sdtContent></w:sdt>",
+            cell("", "h"),
+            cell("", "i"),
+            cell("", "j")
+        ),
+    ];
+    assert_eq!(
+        word(&format!("<w:tbl>{}</w:tbl>", rows.concat())).markdown,
+        "| a | b | c |\n| --- | --- | --- |\n|   | d | e |\n| f |   | g |\n| h | i | j |\n"
+    );
+}
+
+#[test]
+fn omitted_content_of_word_is_reported() {
+    let body = [
+        p("", "<w:r><w:drawing><c:chart/></w:drawing></w:r><w:r><w:drawing><dgm:relIds/></w:drawing></w:r>"),
+        p("", "<w:r><w:drawing><a:blip r:embed=\"r3\"/></w:drawing><w:commentReference/></w:r>"),
+        p("", "<w:r><w:commentReference/></w:r>"),
+        p("TOC1", &t("Contents")),
+        "<w:altChunk/><w:sectPr><w:headerReference/></w:sectPr>".to_owned(),
+    ];
+    assert_eq!(
+        word(&body.concat()).warnings,
+        [
+            "left out: a chart",
+            "left out: a diagram",
+            "left out: an image in the format `emf`",
+            "left out: a comment (2 times)",
+            "left out: a line of the table of contents",
+            "left out: an embedded document",
+            "left out: a page header",
+        ]
+    );
+}

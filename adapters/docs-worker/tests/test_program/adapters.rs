@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use docs_ports::{
     Book, ConvertError, ConvertedPage, Converter, Document, EmbeddedFile, FoundFile, Pdf, PdfError, ReadSpec,
-    ReadSpecFile, SpecError, SpecFiles, SpecFormat, SpecOutline, SpecProblem, SpecReader, UnpackedFile,
+    ReadSpecFile, SpecError, SpecFiles, SpecFormat, SpecOutline, SpecProblem, SpecReader, UnpackedArchive,
+    UnpackedFile,
 };
 
 /// An adapter whose behaviour is selected by the title of a book, the name of a document, or the bytes of an archive.
@@ -52,6 +53,7 @@ impl Converter for Actor {
                     links: vec!["https://example.com/".to_owned()],
                     images: vec![FoundFile { url: "https://example.com/i".to_owned(), name: "i".to_owned() }],
                     files: vec![file("a"), file("b")],
+                    warnings: vec!["no chart".to_owned()],
                 })
             }
             other => act(other)
@@ -60,11 +62,12 @@ impl Converter for Actor {
         }
     }
 
-    async fn unpack(&self, archive: Bytes) -> Result<Vec<UnpackedFile>, ConvertError> {
+    async fn unpack(&self, archive: Bytes) -> Result<UnpackedArchive, ConvertError> {
         let names = String::from_utf8_lossy(&archive).into_owned();
         act(&names).map_err(|error| ConvertError::Failed(error.to_string()))?;
         let file = |name: &str| UnpackedFile { path: name.to_owned(), bytes: vec![b'x'; 1 << 20].into() };
-        Ok(names.split(' ').map(file).collect())
+        let files = names.split(' ').map(file).collect();
+        Ok(UnpackedArchive { files, warnings: vec!["no link".to_owned()] })
     }
 }
 

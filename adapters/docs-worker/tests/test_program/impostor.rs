@@ -17,7 +17,9 @@ pub(crate) fn run(part: &str) -> ExitCode {
         "another version" => frame(JSON, b"{\"protocol\":4000000}").and_then(|()| park()),
         "garbage" => ready().and_then(|()| write(&[0xff; 1_000])).and_then(|()| park()),
         "garbage as JSON" => ready().and_then(|()| frame(JSON, b"{{{{")).and_then(|()| park()),
-        "another answer" => ready().and_then(|()| frame(JSON, b"{\"Unpacked\":[]}")).and_then(|()| park()),
+        "another answer" => ready()
+            .and_then(|()| frame(JSON, b"{\"Unpacked\":{\"paths\":[],\"warnings\":[]}}"))
+            .and_then(|()| park()),
         "half a frame" => ready().and_then(|()| header(JSON, 1_000)).and_then(|()| write(b"\"Rend")),
         "half a frame, and waits" => ready().and_then(|()| header(JSON, 1_000)).and_then(|()| park()),
         "half a file" => rendered().and_then(|()| header(FILE, 1_000)).and_then(|()| write(b"%PDF")),
@@ -79,7 +81,7 @@ fn flood() -> std::io::Result<()> {
 fn too_many_files() -> std::io::Result<()> {
     ready()?;
     let names = vec!["\"a\""; 10_000].join(",");
-    frame(JSON, format!("{{\"Unpacked\":[{names}]}}").as_bytes())?;
+    frame(JSON, format!("{{\"Unpacked\":{{\"paths\":[{names}],\"warnings\":[]}}}}").as_bytes())?;
     loop {
         frame(FILE, &[b'x'; 65_536])?;
     }

@@ -154,15 +154,17 @@ async fn document_converts_to_a_page_with_files() {
     assert_eq!((page.title.as_str(), page.markdown.as_str()), ("Html", "https://example.com/from"));
     assert_eq!(page.links, ["https://example.com/"]);
     assert_eq!((page.images.len(), page.files), (1, vec![file("a"), file("b")]));
+    assert_eq!(page.warnings, ["no chart"]);
 }
 
 #[tokio::test]
 async fn archive_is_unpacked_within_the_size_limit() {
     let _alone = alone().await;
     let pool = pool(WIDE);
-    let files = pool.unpack(Bytes::from_static(b"a b/c")).await.expect("files");
+    let archive = pool.unpack(Bytes::from_static(b"a b/c")).await.expect("files");
     let file = |path: &str| UnpackedFile { path: path.to_owned(), bytes: vec![b'x'; 1 << 20].into() };
-    assert_eq!(files, [file("a"), file("b/c")]);
+    assert_eq!(archive.files, [file("a"), file("b/c")]);
+    assert_eq!(archive.warnings, ["no link"]);
     let error = pool.unpack(Bytes::from_static(b"1 2 3 4 5")).await.expect_err("too much");
     assert_eq!(
         error,

@@ -7,6 +7,7 @@ mod crawl;
 pub(in crate::platform) mod folder;
 pub(in crate::platform) mod gather;
 mod links;
+pub(in crate::platform) mod warnings;
 mod wiki;
 
 use async_trait::async_trait;
@@ -121,8 +122,9 @@ impl AuthorizedImport<'_> {
         };
         gather.memory.lock().await.settle(gathered.size().bytes()).await;
         progress.stage(JobStage::Finalize).await?;
-        for warning in &gathered.warnings {
-            run.append_log(platform, warning.clone());
+        let warnings = gathered.warnings.for_answer();
+        for warning in gathered.warnings.messages() {
+            run.append_log(platform, warning);
         }
         run.append_log(platform, format!("read {} of {} pages and files", gathered.imported, gathered.total));
         let Self { actor, by, of, target, .. } = self;
@@ -132,6 +134,7 @@ impl AuthorizedImport<'_> {
                 revision,
                 imported_resources: gathered.imported,
                 total_resources: gathered.total,
+                warnings: warnings.clone(),
             }))
         });
         result.await

@@ -29,9 +29,10 @@ impl Gatherer<'_> {
         let found = self.get_first(url).await?;
         self.begin_work(UNKNOWN_IMPORT_BYTES).await?;
         let files = self.converter().unpack(found.bytes).await;
-        let files = files.map_err(conversion_error)?;
+        let archive = files.map_err(conversion_error)?;
         let mut gathered = ImportItems::default();
-        let folder = self.to_folder(files, &mut gathered).await?;
+        gathered.warnings.add_all(&archive.warnings);
+        let folder = self.to_folder(archive.files, &mut gathered).await?;
         folder.add_to(self.platform, self.domain, &mut gathered).await?;
         Ok(gathered)
     }
@@ -107,15 +108,19 @@ impl Gatherer<'_> {
         let page = match self.converter().convert(document).await {
             Ok(page) => clean(page),
             Err(error) => {
-                tracing::debug!(%path, %error, "skip archived document");
+                gathered.warnings.add(format!("`{path}` is not imported: {error}"));
                 gathered.total += 1;
                 return;
             }
         };
         let Ok(place) = path.folder().join(&format!("{}.md", path.stem())) else { return };
         if folder.has(&place) {
+            gathered.warnings.add(format!("`{path}` is not imported: `{place}` has the same name"));
             gathered.total += 1;
             return;
+        }
+        for warning in &page.warnings {
+            gathered.warnings.add(format!("`{path}`: {warning}"));
         }
         let mut names = BTreeMap::new();
         for (at, file) in page.files.into_iter().enumerate() {

@@ -6,6 +6,7 @@ use super::{
     ImportItems,
     gather::{Draft, Gatherer, MAX_PAGES, conversion_error, is_html},
     links::{self, PageUrl, Scope},
+    warnings::ImportWarnings,
 };
 use crate::{
     Error, Result,
@@ -30,6 +31,7 @@ struct Crawl {
     by_key: HashMap<String, usize>,
     /// The number of discovered pages that could not be fetched.
     missed: u64,
+    warnings: ImportWarnings,
 }
 
 struct CrawledPage {
@@ -60,10 +62,14 @@ impl Gatherer<'_> {
             match self.get(&next).await? {
                 Ok(found) => self.take(&mut crawl, &next, found).await?,
                 Err(error) => {
-                    tracing::debug!(%error, "skip page of import");
+                    crawl.warnings.add(format!("page not imported: {next}: {error}"));
                     crawl.missed += 1;
                 }
             }
+        }
+        if !crawl.queue.is_empty() {
+            let count = crawl.queue.len();
+            crawl.warnings.add(format!("{count} pages beyond the limits of an import are left out"));
         }
         self.collect(crawl).await
     }
@@ -84,7 +90,7 @@ impl Gatherer<'_> {
         match self.convert(&found, DocumentFormat::Html).await? {
             Ok(page) => crawl.add(&[asked, &found.url], page),
             Err(error) => {
-                tracing::debug!(%error, "skip page of import");
+                crawl.warnings.add(format!("page not imported: {asked}: {error}"));
                 crawl.missed += 1;
             }
         }
@@ -92,10 +98,11 @@ impl Gatherer<'_> {
     }
 
     /// Returns the pages as a tree, with their images.
-    async fn collect(&self, crawl: Crawl) -> Result<ImportItems> {
+    async fn collect(&self, mut crawl: Crawl) -> Result<ImportItems> {
         let mut gathered = ImportItems {
             imported: crawl.pages.len() as u64,
             total: crawl.pages.len() as u64 + crawl.missed + crawl.queue.len() as u64,
+            warnings: std::mem::take(&mut crawl.warnings),
             ..ImportItems::default()
         };
         let files = self.store_images(crawl.pages.iter().map(|found| &found.page), &mut gathered).await?;
@@ -132,12 +139,17 @@ impl Crawl {
             pages: Vec::new(),
             by_key: HashMap::new(),
             missed: 0,
+            warnings: ImportWarnings::default(),
         }
     }
 
     /// Adds a page under its URLs, of which the last is the final one, and queues its links.
     fn add(&mut self, addresses: &[&str], page: ConvertedPage) {
         let at = self.pages.len();
+        for warning in &page.warnings {
+            let address = addresses.last().copied().unwrap_or_default();
+            self.warnings.add(format!("{address}: {warning}"));
+        }
         for address in addresses {
             self.name(address, at);
         }

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use super::{
     ImportItems,
     gather::{Draft, MAX_FILES_BYTES, truncate_title},
+    warnings::ImportWarnings,
 };
 use crate::{
     Error, Result,
@@ -17,7 +18,7 @@ use crate::{
         Edit, NewBody, NewPage, PageKind, PagePatch, ReusablePatch,
         gitsync::{
             CommitEntry, EntryKind, FormatError, ImportPlan, PlannedFile, PlannedKind, PlannedPage,
-            ReferenceKind, RepoConfig, RepoPath, RepoTree, Warning, references,
+            ReferenceKind, RepoConfig, RepoPath, RepoTree, references,
         },
         markdown::parse_page,
         yield_to_others,
@@ -102,7 +103,7 @@ impl Folder {
         let config = RepoConfig::read(config.as_deref(), &RepoPath::default()).map_err(wrong)?;
         let summary = self.summary.clone().or_else(|| self.text(&config.summary));
         let mut plan = ImportPlan::new(&config, &tree, summary.as_deref()).map_err(wrong)?;
-        gathered.warnings.extend(plan.warnings.iter().map(Warning::to_string));
+        plan.warnings.iter().for_each(|warning| gathered.warnings.add(warning.to_string()));
         let texts = self.texts(&plan)?;
         for (path, text) in &texts {
             for reference in references(text, path, &plan.root) {
@@ -110,7 +111,7 @@ impl Folder {
             }
             yield_to_others().await;
         }
-        gathered.warnings.extend(plan.file_warning());
+        plan.file_warning().into_iter().for_each(|warning| gathered.warnings.add(warning));
         let mut reader = FolderReader::new(&self, platform, &tree, &plan);
         reader.name(&plan);
         reader.add_files(domain, &plan, gathered).await?;
@@ -190,10 +191,18 @@ impl<'a> FolderReader<'a> {
 
     async fn add_files(&mut self, domain: &str, plan: &ImportPlan, gathered: &mut ImportItems) -> Result<()> {
         gathered.total += plan.assets.len() as u64;
+        let beyond = plan.assets.len().saturating_sub(MAX_FILES);
+        if beyond > 0 {
+            gathered.warnings.add(format!("{beyond} files beyond the limit of {MAX_FILES} are left out"));
+        }
         let mut left = MAX_FILES_BYTES;
         for asset in plan.assets.iter().take(MAX_FILES) {
             let Some(bytes) = self.folder.files.get(&asset.file.source) else { continue };
-            let Some(rest) = left.checked_sub(bytes.len() as u64) else { continue };
+            let Some(rest) = left.checked_sub(bytes.len() as u64) else {
+                let what = format!("`{}` is left out: it exceeds the size of an import", asset.file.path);
+                gathered.warnings.add(what);
+                continue;
+            };
             left = rest;
             let new = NewFile { name: &asset.name, content_type: None, bytes: bytes.clone(), git: None };
             let entry = self.platform.store_file(domain, new).await?;
@@ -217,7 +226,7 @@ impl<'a> FolderReader<'a> {
             else {
                 continue;
             };
-            let text = self.resolve_links(text, &include.file.path);
+            let text = self.resolve_links(text, &include.file.path, &mut gathered.warnings);
             let source = parse_page(&text);
             let fields = ReusablePatch {
                 title: Some(truncate_title(source.front.fields.title.as_deref().unwrap_or(&include.title))),
@@ -247,7 +256,8 @@ impl<'a> FolderReader<'a> {
                 gathered.imported += 1;
                 gathered.total += 1;
             }
-            gathered.push_text(self.page(page, id, parent, texts));
+            let edit = self.page(page, (id, parent), texts, &mut gathered.warnings);
+            gathered.push_text(edit);
             if matches!(page.kind, PlannedKind::Document { file: Some(_), .. }) {
                 yield_to_others().await;
             }
@@ -257,9 +267,9 @@ impl<'a> FolderReader<'a> {
     fn page(
         &self,
         page: &PlannedPage,
-        id: PageId,
-        parent: Option<PageId>,
+        (id, parent): (PageId, Option<PageId>),
         texts: &BTreeMap<RepoPath, String>,
+        warnings: &mut ImportWarnings,
     ) -> Edit {
         let new = |kind, fields| {
             Edit::InsertPage(Box::new(NewPage {
@@ -271,7 +281,7 @@ impl<'a> FolderReader<'a> {
         match &page.kind {
             PlannedKind::Document { file: Some(file), .. } => {
                 let text = texts.get(&file.path).map(String::as_str).unwrap_or_default();
-                let markdown = self.resolve_links(text, &file.path);
+                let markdown = self.resolve_links(text, &file.path, warnings);
                 // The slug of the top-level README is derived from the title of the page, not from its file name.
                 let slug =
                     Some(page.slug().to_owned()).filter(|_| !file.path.is_readme() || parent.is_some());
@@ -313,7 +323,7 @@ impl<'a> FolderReader<'a> {
 
     /// Replaces links to pages, files and reusable content blocks with links to their ids. Unresolved links are left
     /// unchanged.
-    fn resolve_links(&self, text: &str, page: &RepoPath) -> String {
+    fn resolve_links(&self, text: &str, page: &RepoPath, warnings: &mut ImportWarnings) -> String {
         let mut out = String::with_capacity(text.len());
         let mut at = 0;
         for reference in references(text, page, self.root) {
@@ -324,7 +334,10 @@ impl<'a> FolderReader<'a> {
             if reference.range.start < at || !is_whole {
                 continue;
             }
-            let Some(to) = self.destination(&reference.path, reference.kind) else { continue };
+            let Some(to) = self.destination(&reference.path, reference.kind) else {
+                warnings.add(format!("`{page}`: `{}` is not a page or file of the import", reference.path));
+                continue;
+            };
             out.push_str(text.get(at..reference.range.start).unwrap_or_default());
             out.push_str(&to);
             if let Some(anchor) = &reference.anchor {

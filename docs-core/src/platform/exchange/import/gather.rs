@@ -6,7 +6,7 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use tokio::sync::Mutex as AsyncMutex;
 
-use super::links;
+use super::{links, warnings::ImportWarnings};
 use crate::{
     Error, ErrorKind, Result,
     content::{
@@ -53,14 +53,18 @@ pub(in crate::platform) struct ImportItems {
     pub(in crate::platform) imported: u64,
     /// The number of discovered pages and files, including those that were left out.
     pub(in crate::platform) total: u64,
-    /// Messages about content that was omitted or interpreted in a way that the author may not expect.
-    pub(in crate::platform) warnings: Vec<String>,
+    /// Messages about content that was left out or interpreted in a way that the author may not expect.
+    pub(in crate::platform) warnings: ImportWarnings,
 }
 
 impl ImportItems {
     /// Adds a reusable content block, or a page that was counted as imported. Oversized text is omitted, its page is no
     /// longer counted, and the import continues.
     pub(super) fn push_text(&mut self, mut edit: Edit) {
+        let edit_title = match &edit {
+            Edit::InsertPage(page) => page.fields.title.clone(),
+            _ => None,
+        };
         let (body, counted) = match &mut edit {
             Edit::InsertPage(page) => (Some(&mut page.body), 1),
             Edit::PutReusable { fields, .. } => (fields.body.as_mut(), 0),
@@ -70,7 +74,11 @@ impl ImportItems {
             && let NewBody::Text(text) = &*body
             && let Err(error) = check_page_size(text)
         {
-            tracing::debug!(%error, "import page without its text");
+            let title = match &edit_title {
+                Some(title) => format!("the page `{title}`"),
+                None => "a reusable content block".to_owned(),
+            };
+            self.warnings.add(format!("{title} is imported without its text: {error}"));
             *body = NewBody::Empty;
             self.imported = self.imported.saturating_sub(counted);
         }
@@ -221,6 +229,7 @@ impl<'a> Gatherer<'a> {
         }
         let page = self.convert(&found, format).await?.map_err(conversion_error)?;
         let mut gathered = ImportItems { imported: 1, total: 1, ..ImportItems::default() };
+        gathered.warnings.add_all(&page.warnings);
         let mut files = self.store_embedded(&page.files, &mut gathered).await?;
         files.extend(self.store_images([&page], &mut gathered).await?);
         let markdown = links::rewrite_known_links(&page.markdown, |destination| {
@@ -295,16 +304,24 @@ impl<'a> Gatherer<'a> {
         wanted.extend(all.filter(|image| seen.insert(image.url.as_str())));
         gathered.total += wanted.len() as u64;
         let (mut ids, mut left) = (HashMap::new(), MAX_FILES_BYTES);
+        let beyond = wanted.len().saturating_sub(MAX_FILES);
+        if beyond > 0 {
+            let what = format!("{beyond} images beyond the limit of {MAX_FILES} stay where they are");
+            gathered.warnings.add(what);
+        }
         for image in wanted.into_iter().take(MAX_FILES) {
             let found = match self.get(&image.url).await? {
                 Ok(found) => found,
                 Err(error) => {
-                    tracing::debug!(%error, "keep original address of image");
+                    gathered.warnings.add(format!("image not imported: {}: {error}", image.url));
                     continue;
                 }
             };
             let size = found.bytes.len();
-            if !is_image(&found) || !reserve_bytes(&mut left, size) {
+            let is_image = is_image(&found);
+            if !is_image || !reserve_bytes(&mut left, size) {
+                let why = if is_image { "exceeds the size of an import" } else { "is not an image" };
+                gathered.warnings.add(format!("image not imported: {}: {why}", image.url));
                 self.memory.lock().await.release(size as u64);
                 continue;
             }
