@@ -17,10 +17,11 @@ const HINTS: [(&str, &str); 12] = [
 ];
 
 /// Classes that mark an element as a hint.
-const HINT_CLASSES: [&str; 8] = [
+const HINT_CLASSES: [&str; 9] = [
     "admonition",
     "alert",
     "callout",
+    "confluence-information-macro",
     "custom-block",
     "hint",
     "markdown-alert",
@@ -33,6 +34,9 @@ pub(crate) fn hint_style(classes: &[String]) -> Option<&'static str> {
     let is_hint =
         |class: &&str| classes.iter().any(|own| own == class || own.starts_with(&format!("{class}-")));
     HINT_CLASSES.iter().find(|class| is_hint(class))?;
+    if classes.iter().any(|class| class.starts_with("confluence-information-macro-body")) {
+        return None;
+    }
     let words = classes.iter().flat_map(|class| class.split(['-', '_']));
     // Classes such as `hint` name the kind of the element, not the style.
     let style = words.filter(|word| !matches!(*word, "hint" | "alert")).find_map(style_of);

@@ -173,7 +173,12 @@ fn body(dom: &Dom) -> Id {
 /// Returns the element that contains the content.
 fn main(dom: &Dom, body: Id) -> Id {
     let is_outside = |id: Id| is_dropped(dom, id);
-    let is_main = |id: &Id| dom.name(*id) == "main" || dom.attribute(*id, "role") == Some("main");
+    // Confluence marks the content of a page by its id and class.
+    let is_main = |id: &Id| {
+        dom.name(*id) == "main"
+            || dom.attribute(*id, "role") == Some("main")
+            || (dom.attribute(*id, "id") == Some("main-content") && has_class_like(dom, *id, "wiki-content"))
+    };
     let has_text = |id: &Id| !dom.text_of(*id, is_outside).trim().is_empty();
     let main = dom.descendants(body, is_outside).find(|id| is_main(id) && has_text(id)).unwrap_or(body);
     let mut articles = dom.descendants(main, |id| is_outside(id) || dom.name(id) == "article");

@@ -682,3 +682,131 @@ async fn files_of_an_archive_beyond_the_bound_are_left_out() {
     s.web.put("https://a.test/x.zip", "application/zip", archive(&files));
     assert_eq!(s.import("https://a.test/x.zip", "zip").await, (1_001, 1_002));
 }
+
+impl Setting {
+    /// Imports an archive and returns the warnings.
+    async fn import_archive(&self, files: &[(&str, &[u8])]) -> Vec<String> {
+        self.web.put("https://a.test/x.zip", "application/zip", archive(files));
+        self.try_import("https://a.test/x.zip", "zip").await.expect("imported").warnings
+    }
+}
+
+#[tokio::test]
+async fn exported_pages_with_ids_become_a_tree() {
+    let s = Setting::new().await;
+    let (home, sub, tasks, row) = (
+        "1a2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d",
+        "2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e",
+        "3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f",
+        "4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9a",
+    );
+    let text = format!(
+        "# Home\n\n[Sub](Home%20{home}/Sub%20{sub}.md) [Tasks](Home%20{home}/Tasks%20{tasks}.csv) ![](Home%20{home}/a.png)\n"
+    );
+    let view = "Name,Status\nOne,open\n";
+    let all = "Name,Status\nOne,open\nTwo,done\n";
+    let paths = [
+        format!("Home {home}.md"),
+        format!("Home {home}/Sub {sub}.md"),
+        format!("Home {home}/Tasks {tasks}.csv"),
+        format!("Home {home}/Tasks {tasks}_all.csv"),
+        format!("Home {home}/Tasks {tasks}/One {row}.md"),
+        format!("Home {home}/a.png"),
+    ];
+    let up = format!("# Sub\n\n[Home](../Home%20{home}.md) [gone](gone.md)\n");
+    let texts = [text.as_str(), up.as_str(), view, all, "# One\n\nText\n", "png"];
+    let files: Vec<(&str, &[u8])> = paths.iter().map(String::as_str).zip(texts.map(str::as_bytes)).collect();
+    let inner = archive(&files);
+    let warnings = s.import_archive(&[("Export-Part-1.zip", &inner)]).await;
+    assert_eq!(warnings, ["`Home/Sub.md`: `Home/gone.md` is not a page or file of the import"]);
+    assert_eq!(s.paths().await, ["home", "home/sub", "home/tasks", "home/tasks/one"]);
+    let ((home, text), (sub, up)) = (s.at("home").await, s.at("home/sub").await);
+    let ((tasks, table), (one, _)) = (s.at("home/tasks").await, s.at("home/tasks/one").await);
+    let file = &s.files().await[0].0;
+    assert_eq!(text, format!("[Sub](/pages/{sub}) [Tasks](/pages/{tasks}) ![](/files/{file})\n"));
+    assert_eq!(up, format!("[Home](/pages/{home}) [gone](gone.md)\n"));
+    assert_eq!(
+        table,
+        format!("| Name | Status |\n| --- | --- |\n| [One](/pages/{one}) | open |\n| Two | done |\n")
+    );
+    s.check().await;
+}
+
+#[tokio::test]
+async fn exported_html_spaces_follow_their_index() {
+    let s = Setting::new().await;
+    let page = |title: &str, body: &str| {
+        format!(
+            "<html><head><title>The space : {title}</title></head><body><div id=main-header><ol id=breadcrumbs><li><a href=index.html>\
+             The space</a></li></ol><h1 id=title-heading class=pagetitle><span id=title-text>The space : {title}</span></h1></div>\
+             <div id=content><div class=page-metadata>Created by Ada</div><div id=main-content class=\"wiki-content group\">{body}</div>\
+             <h2>Attachments:</h2></div></body></html>"
+        )
+    };
+    let index = "<html><head><title>The space (TS)</title></head><body><h2>Available Pages:</h2><ul><li><a href=\"Home_65591.html\">Home</a>\
+                 <ul><li><a href=\"Second-page_65600.html\">Second page</a><ul><li><a href=\"65700.html\">Third</a></li></ul></li></ul>\
+                 </li></ul></body></html>";
+    let home = page(
+        "Home",
+        "<p>See <a href=\"Second-page_65600.html\">this</a> <img src=\"attachments/65591/1.png\"></p>",
+    );
+    let note = "<div class=\"confluence-information-macro confluence-information-macro-warning\"><span class=aui-icon></span>\
+                <div class=\"confluence-information-macro-body\"><p>Careful.</p></div></div>";
+    let (second, third) = (page("Second page", note), page("Third", "<p>3</p>"));
+    let warnings = s
+        .import_archive(&[
+            ("TS/index.html", index.as_bytes()),
+            ("TS/Home_65591.html", home.as_bytes()),
+            ("TS/Second-page_65600.html", second.as_bytes()),
+            ("TS/65700.html", third.as_bytes()),
+            ("TS/attachments/65591/1.png", b"png"),
+        ])
+        .await;
+    assert!(warnings.is_empty(), "{warnings:?}");
+    let titles: Vec<String> = s.tree().await.into_iter().map(|(_, title)| title).collect();
+    assert_eq!(titles, ["Home", "Second page", "Third"]);
+    assert_eq!(s.paths().await, ["home", "home/second-page", "home/second-page/65700"]);
+    let (second, text) = s.at("home/second-page").await;
+    assert_eq!(text, "{% hint style=\"warning\" %}\nCareful.\n{% endhint %}\n");
+    let file = &s.files().await[0].0;
+    assert_eq!(s.at("home").await.1, format!("See [this](/pages/{second}) ![](/files/{file})\n"));
+}
+
+#[tokio::test]
+async fn pages_next_to_their_folder_are_parents() {
+    let s = Setting::new().await;
+    let files: [(&str, &[u8]); 4] = [
+        ("Team/Start.md", b"# Start\n\n[a](Start/Deep.md)\n"),
+        ("Team/Start/Deep.md", b"# Deep\n"),
+        ("Team.md", b"# Team\n"),
+        ("x.tar", b"x"),
+    ];
+    let warnings = s.import_archive(&files).await;
+    assert_eq!(warnings, ["left out: `x.tar`, an archive within the archive"]);
+    assert_eq!(s.paths().await, ["team", "team/start", "team/start/deep"]);
+}
+
+#[tokio::test]
+async fn omitted_content_is_in_the_answer_and_the_job_log() {
+    let s = Setting::new().await;
+    s.web.put("https://a.test/x.html", HTML, "<h1>X</h1><p>a<video src=v></video> <img src=/gone.png></p>");
+    let done = s.try_import("https://a.test/x.html", "html").await.expect("imported");
+    assert_eq!(done.warnings.len(), 2, "{:?}", done.warnings);
+    assert_eq!(done.warnings[0], "left out: a video");
+    assert!(
+        done.warnings[1].starts_with("image not imported: https://a.test/gone.png: "),
+        "{:?}",
+        done.warnings
+    );
+    let jobs =
+        s.w.as_admin()
+            .space(s.space())
+            .list_jobs(&PageRequest { page: None, limit: None })
+            .await
+            .expect("read");
+    let job = s.w.as_admin().space(s.space()).get_job(&jobs.items[0].id).await.expect("a job");
+    let log: Vec<String> = job.log.into_iter().map(|line| line.text).collect();
+    for warning in &done.warnings {
+        assert!(log.contains(warning), "{log:?}");
+    }
+}

@@ -4,6 +4,7 @@
 
 mod archive;
 mod crawl;
+pub(in crate::platform) mod exports;
 pub(in crate::platform) mod folder;
 pub(in crate::platform) mod gather;
 mod links;

@@ -1,5 +1,7 @@
 //! The page tree of a repository without a table of contents.
 
+use std::collections::HashMap;
+
 use super::{
     FormatError, RepoConfig, RepoPath, RepoTree, Summary, SummaryItem, SummaryKind, Warning,
     summary::{MAX_SUMMARY_DEPTH, TreeBuilder, humanise, humanise_name},
@@ -8,9 +10,10 @@ use super::{
 /// Derives a page tree from the folders of a repository.
 ///
 /// The configured README is first. All other items are sorted alphabetically, ignoring case. The README of a folder is
-/// the parent of the other pages in the folder. A folder without a README becomes a group at the top level, and a page
-/// without text elsewhere. Names that begin with a dot, `node_modules`, every `SUMMARY.md` and symbolic links to
-/// folders are skipped. Titles are derived from names; the heading of a page takes precedence.
+/// the parent of the other pages in the folder. Without one, a page next to the folder with its name is. Other folders
+/// become groups at the top level, and pages without text elsewhere. Names that begin with a dot, `node_modules`, every
+/// `SUMMARY.md` and symbolic links to folders are skipped. Titles are derived from names; the heading of a page takes
+/// precedence.
 ///
 /// # Errors
 /// [`FormatError`] if a Markdown file is the target of a symbolic link that leaves the repository or is circular, or
@@ -74,10 +77,14 @@ impl FolderWalk<'_> {
             rest = others;
         }
         children.sort_by_cached_key(|(name, _)| (name.to_lowercase(), *name));
+        let parents = self.parents(folder, &children)?;
         for (name, files) in children {
             let path = folder.child(name);
             if files == [name] {
-                self.file(&path, depth)?;
+                // A page that is the parent of a folder is added with the folder.
+                if depth >= MAX_SUMMARY_DEPTH || parents.get(path.stem()) != Some(&name) {
+                    self.file(&path, depth)?;
+                }
             } else if depth >= MAX_SUMMARY_DEPTH {
                 self.too_deep += files.len();
                 for file in files {
@@ -86,16 +93,45 @@ impl FolderWalk<'_> {
             } else {
                 let below: Vec<_> =
                     files.iter().filter_map(|file| file.split_once('/')).map(|(_, it)| it).collect();
-                self.subfolder(&path, &below, depth)?;
+                let parent = parents.get(name).map(|parent| folder.child(parent));
+                self.subfolder(&path, parent, &below, depth)?;
             }
         }
         Ok(())
     }
 
-    fn subfolder(&mut self, folder: &RepoPath, files: &[&str], depth: usize) -> Result<(), FormatError> {
+    /// Returns the pages that are the parents of a folder without a README, by the name of the folder.
+    fn parents<'f>(
+        &self,
+        folder: &RepoPath,
+        children: &[(&'f str, &[&str])],
+    ) -> Result<HashMap<String, &'f str>, FormatError> {
+        let folders: HashMap<&str, &[&str]> =
+            children.iter().filter(|(name, files)| *files != [*name]).copied().collect();
+        let mut parents = HashMap::new();
+        for (name, _) in children.iter().filter(|(name, files)| *files == [*name]) {
+            let page = folder.child(name);
+            let Some(files) = folders.get(page.stem()) else { continue };
+            let readme = self.tree.readme(&folder.child(page.stem()))?;
+            let below = |readme: &RepoPath| format!("{}/{}", page.stem(), readme.name());
+            if readme.is_none_or(|readme| !files.contains(&below(&readme).as_str())) {
+                parents.entry(page.stem().to_owned()).or_insert(*name);
+            }
+        }
+        Ok(parents)
+    }
+
+    /// Adds a subfolder. `parent` is the page next to it with its name.
+    fn subfolder(
+        &mut self,
+        folder: &RepoPath,
+        parent: Option<RepoPath>,
+        files: &[&str],
+        depth: usize,
+    ) -> Result<(), FormatError> {
         let readme = self.tree.readme(folder)?.filter(|path| files.contains(&path.name()));
         let title = humanise_name(folder.name());
-        let item = match &readme {
+        let item = match readme.as_ref().or(parent.as_ref()) {
             Some(path) => page(title, self.tree.file(path)?),
             None if depth == 0 => {
                 let kind = SummaryKind::Group { slug: Some(folder.name().to_owned()) };
@@ -184,6 +220,32 @@ mod tests {
                 "    X = guides/deep/x.md",
                 "Guides old = guides-old.md",
                 "Zebra = zebra.md",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_page_is_the_parent_of_the_folder_with_its_name() {
+        let files = [
+            "Home.md",
+            "Home/Sub.md",
+            "Home/Sub/Deep.md",
+            "a/README.md",
+            "a/x.md",
+            "a.md",
+            "b.md",
+            "b/c.png",
+        ];
+        assert_eq!(
+            outline("", &files.map(|file| (file, None))),
+            [
+                "A = a/README.md",
+                "  X = a/x.md",
+                "A = a.md",
+                "B = b.md",
+                "Home = Home.md",
+                "  Sub = Home/Sub.md",
+                "    Deep = Home/Sub/Deep.md",
             ]
         );
     }

@@ -1,11 +1,13 @@
 //! Imports of archives.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
+use percent_encoding::percent_decode_str;
 
 use super::{
     ImportItems,
+    exports::{self, ArchivedFile, ExportNames},
     folder::Folder,
     gather::{Gatherer, UNKNOWN_IMPORT_BYTES, clean, conversion_error},
     links,
@@ -40,11 +42,19 @@ impl Gatherer<'_> {
     /// Returns the files of an archive as a folder of Markdown: other documents are converted, other files are left
     /// unchanged.
     async fn to_folder(&self, files: Vec<UnpackedFile>, gathered: &mut ImportItems) -> Result<Folder> {
-        let files = without_litter(files);
+        let mut files = without_litter(files);
+        let names = ExportNames::new(&files);
+        let index = self.index(&files, &names).await;
+        if index.is_some() {
+            files.retain(|(path, _)| path.as_str() != "index.html");
+        }
+        let (databases, files): (Vec<_>, Vec<_>) =
+            files.into_iter().partition(|(path, _)| names.is_database(path));
         // The files are counted before the first document is converted, because a conversion costs milliseconds and an
         // entry only a few bytes.
         let pages =
-            files.iter().filter(|(path, _)| path.is_markdown() || source_format(path).is_some()).count();
+            files.iter().filter(|(path, _)| path.is_markdown() || source_format(path).is_some()).count()
+                + databases.len();
         if pages > MAX_ENTRIES {
             let what = format!("the archive must have at most {MAX_ENTRIES} documents, has {pages}");
             return Err(Error::invalid("url", what));
@@ -52,6 +62,7 @@ impl Gatherer<'_> {
         let mut folder = Folder::new("the archive");
         let mut documents = Vec::new();
         for (path, bytes) in files {
+            let path = names.rename(&path);
             match source_format(&path) {
                 Some(format) => documents.push((path, format, bytes)),
                 None if path.is_markdown() => {
@@ -62,10 +73,34 @@ impl Gatherer<'_> {
             }
         }
         for (path, format, bytes) in documents {
-            self.add_document(&mut folder, path, format, bytes, gathered).await;
+            self.add_document(&mut folder, (path, &names), format, bytes, gathered).await;
         }
-        folder.use_index_as_readme();
+        add_databases(&mut folder, databases, &names, gathered);
+        match index {
+            Some(index) => folder.contents(index),
+            None => folder.use_index_as_readme(),
+        }
+        folder.rename(names);
         Ok(folder)
+    }
+
+    /// Returns the table of contents of an exported HTML space.
+    async fn index(&self, files: &[ArchivedFile], names: &ExportNames) -> Option<String> {
+        let (path, bytes) = exports::index(files)?;
+        let document = Document {
+            format: DocumentFormat::Html,
+            bytes: bytes.clone(),
+            name: path.stem().to_owned(),
+            url: None,
+            charset: None,
+        };
+        let page = self.converter().convert(document).await.ok().map(clean)?;
+        exports::contents(&page.markdown, |destination| {
+            let decoded = percent_decode_str(destination).decode_utf8().ok()?;
+            let path = names.rename(&RepoPath::new(&decoded).ok()?);
+            let page = path.folder().join(&format!("{}.md", path.stem())).ok()?;
+            Some(links::percent_encode(page.as_str()))
+        })
     }
 
     /// Converts a Markdown file to UTF-8.
@@ -93,7 +128,7 @@ impl Gatherer<'_> {
     async fn add_document(
         &self,
         folder: &mut Folder,
-        path: RepoPath,
+        (path, exported): (RepoPath, &ExportNames),
         format: DocumentFormat,
         bytes: Bytes,
         gathered: &mut ImportItems,
@@ -131,10 +166,51 @@ impl Gatherer<'_> {
             folder.put(beside, file.bytes);
         }
         let text = links::rewrite_known_links(&page.markdown, |destination| names.get(destination).cloned());
-        let text = format!("# {}\n\n{text}", links::escape_markdown(&page.title));
+        let title = links::escape_markdown(exported.title(&page.title));
+        let text = format!("# {title}\n\n{text}");
         folder.put(place.clone(), text.into());
         folder.alias(path, place);
     }
+}
+
+/// Adds exported databases as pages with a table, which link to the pages of their rows.
+fn add_databases(
+    folder: &mut Folder,
+    mut databases: Vec<ArchivedFile>,
+    names: &ExportNames,
+    gathered: &mut ImportItems,
+) {
+    // A database may be exported twice: with all rows, and with those of a view.
+    databases.sort_by_key(|(path, _)| !path.stem().ends_with("_all"));
+    for (path, bytes) in databases {
+        let path = names.rename(&path);
+        let stem = path.stem().strip_suffix("_all").unwrap_or(path.stem()).to_owned();
+        let Ok(place) = path.folder().join(&format!("{stem}.md")) else { continue };
+        if folder.has(&place) {
+            folder.alias(path, place);
+            continue;
+        }
+        let rows: HashMap<String, String> = folder
+            .paths()
+            .filter(|row| row.is_markdown() && row.folder().relative_to(&path.folder()) == Some(&stem))
+            .map(|row| (row_key(row.stem()), links::percent_encode(&format!("{stem}/{}", row.name()))))
+            .collect();
+        let text = String::from_utf8_lossy(&bytes);
+        let Some(table) = exports::table(&text, |name| rows.get(&row_key(name)).cloned()) else { continue };
+        if table.missing > 0 {
+            gathered
+                .warnings
+                .add(format!("`{path}`: {} rows are left out, the table is too large", table.missing));
+        }
+        let text = format!("# {}\n\n{}", links::escape_markdown(&stem), table.markdown);
+        folder.put(place.clone(), text.into());
+        folder.alias(path, place);
+    }
+}
+
+/// Returns the key by which a row finds its page: exports omit some characters in file names, and long names are cut.
+fn row_key(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).take(40).collect()
 }
 
 /// Returns the relevant files, without their common parent folder.

@@ -9,6 +9,7 @@ use bytes::Bytes;
 
 use super::{
     ImportItems,
+    exports::ExportNames,
     gather::{Draft, MAX_FILES_BYTES, truncate_title},
     warnings::ImportWarnings,
 };
@@ -42,11 +43,19 @@ pub(in crate::platform) struct Folder {
     aliases: HashMap<RepoPath, RepoPath>,
     /// A generated table of contents.
     summary: Option<String>,
+    /// The names that links use and those of the files.
+    names: ExportNames,
 }
 
 impl Folder {
     pub(in crate::platform) fn new(name: &'static str) -> Self {
-        Self { name, files: BTreeMap::new(), aliases: HashMap::new(), summary: None }
+        Self {
+            name,
+            files: BTreeMap::new(),
+            aliases: HashMap::new(),
+            summary: None,
+            names: ExportNames::default(),
+        }
     }
 
     pub(in crate::platform) fn put(&mut self, path: RepoPath, bytes: Bytes) {
@@ -60,6 +69,16 @@ impl Folder {
     /// Redirects links from one path to another.
     pub(super) fn alias(&mut self, from: RepoPath, to: RepoPath) {
         self.aliases.insert(from, to);
+    }
+
+    /// Sets the names by which links refer to files.
+    pub(super) fn rename(&mut self, names: ExportNames) {
+        self.names = names;
+    }
+
+    /// Returns the paths of all files.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &RepoPath> {
+        self.files.keys()
     }
 
     /// Sets a table of contents that takes precedence over a file in the folder.
@@ -107,7 +126,7 @@ impl Folder {
         let texts = self.texts(&plan)?;
         for (path, text) in &texts {
             for reference in references(text, path, &plan.root) {
-                plan.refer(&tree, &reference.path).map_err(wrong)?;
+                plan.refer(&tree, &self.names.rename(&reference.path)).map_err(wrong)?;
             }
             yield_to_others().await;
         }
@@ -352,7 +371,8 @@ impl<'a> FolderReader<'a> {
 
     /// Returns the destination of a path within the space.
     fn destination(&self, path: &RepoPath, kind: ReferenceKind) -> Option<String> {
-        let path = self.folder.aliases.get(path).unwrap_or(path);
+        let renamed = self.folder.names.rename(path);
+        let path = self.folder.aliases.get(&renamed).unwrap_or(&renamed);
         if kind == ReferenceKind::Include {
             return self.includes.get(path).map(|id| format!("/reusable-content/{id}"));
         }

@@ -1,0 +1,331 @@
+//! Archives that other products export: ids in the names of pages, databases, and an index of all pages.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use bytes::Bytes;
+
+use super::links;
+use crate::content::gitsync::RepoPath;
+
+/// Length of the ids in names of exported pages, in hexadecimal digits.
+const ID_DIGITS: usize = 32;
+/// Minimum length of the ids in names of exported HTML pages, in decimal digits.
+const MIN_NUMBER_DIGITS: usize = 4;
+/// Text in the index of an exported HTML space.
+const INDEX_MARK: &[u8] = b"Available Pages";
+/// Maximum size of a table in bytes. Further rows are left out, because a page has a maximum size too.
+pub(in crate::platform) const MAX_TABLE_BYTES: usize = 500_000;
+/// Maximum number of columns of a table.
+const MAX_TABLE_COLUMNS: usize = 50;
+
+/// A file of an archive.
+pub(super) type ArchivedFile = (RepoPath, Bytes);
+
+/// The names of exported pages without their ids.
+#[derive(Default)]
+pub(super) struct ExportNames {
+    /// The new name of each page or folder, by its id.
+    names: HashMap<String, String>,
+    /// `true` if ids are numbers after an underscore, as in exported HTML spaces.
+    has_numbers: bool,
+}
+
+/// The parts of a name such as `Tasks 1a2b…_all.csv`.
+struct NameParts<'a> {
+    title: &'a str,
+    id: &'a str,
+    /// The text after the id.
+    rest: &'a str,
+}
+
+impl ExportNames {
+    /// Finds the names of the files of an archive.
+    pub(super) fn new(files: &[ArchivedFile]) -> Self {
+        let mut names = Self { names: HashMap::new(), has_numbers: index(files).is_some() };
+        // Names that are in use, by folder, and ids in order of their paths.
+        let mut used: HashSet<(String, String)> = HashSet::new();
+        let mut found: BTreeMap<(String, String), String> = BTreeMap::new();
+        for (path, _) in files {
+            let mut parent = String::new();
+            for part in path.as_str().split('/') {
+                match names.parse(part) {
+                    Some(NameParts { title, id, .. }) => {
+                        found.entry((parent.clone(), id.to_owned())).or_insert_with(|| title.to_owned());
+                    }
+                    None if part == path.name() => {
+                        used.insert((parent.clone(), path.stem().to_lowercase()));
+                    }
+                    None => {}
+                }
+                parent.push_str(part);
+                parent.push('/');
+            }
+        }
+        // The next number of each title.
+        let mut next: HashMap<(String, String), u32> = HashMap::new();
+        for ((parent, id), title) in found {
+            if names.names.contains_key(&id) {
+                continue;
+            }
+            let next = next.entry((parent.clone(), title.to_lowercase())).or_insert(1_u32);
+            let name = loop {
+                let name = if *next == 1 { title.clone() } else { format!("{title} {next}") };
+                *next += 1;
+                if used.insert((parent.clone(), name.to_lowercase())) {
+                    break name;
+                }
+            };
+            names.names.insert(id, name);
+        }
+        names
+    }
+
+    /// Returns a path without the ids in its names.
+    pub(super) fn rename(&self, path: &RepoPath) -> RepoPath {
+        if self.names.is_empty() {
+            return path.clone();
+        }
+        let parts = path.as_str().split('/').map(|part| {
+            let known = self.parse(part).and_then(|parts| Some((self.names.get(parts.id)?, parts.rest)));
+            known.map_or_else(|| part.to_owned(), |(name, rest)| format!("{name}{rest}"))
+        });
+        let renamed = parts.collect::<Vec<_>>().join("/");
+        RepoPath::new(&renamed).unwrap_or_else(|_| path.clone())
+    }
+
+    /// Returns `true` if a file is an exported database.
+    pub(super) fn is_database(&self, path: &RepoPath) -> bool {
+        !self.has_numbers && self.parse(path.name()).is_some_and(|parts| parts.rest.ends_with(".csv"))
+    }
+
+    /// Returns the title of a page without the name of its space.
+    pub(super) fn title<'t>(&self, title: &'t str) -> &'t str {
+        let own = title.split_once(" : ").filter(|_| self.has_numbers);
+        own.map_or(title, |(_, own)| own)
+    }
+
+    fn parse<'a>(&self, name: &'a str) -> Option<NameParts<'a>> {
+        if self.has_numbers { parse_number(name) } else { parse_id(name) }
+    }
+}
+
+/// Parses a name that ends with an id, such as `Home 1a2b….md`.
+fn parse_id(name: &str) -> Option<NameParts<'_>> {
+    let is_id = |id: &str| id.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+    let end = name.rfind("_all.").or_else(|| name.rfind('.')).unwrap_or(name.len());
+    let (stem, rest) = name.split_at(end);
+    let start = stem.len().checked_sub(ID_DIGITS)?;
+    let (title, id) = (stem.get(..start)?, stem.get(start..)?);
+    if !is_id(id) {
+        return None;
+    }
+    let title = if title.is_empty() { "Untitled" } else { title.strip_suffix(' ')? };
+    Some(NameParts { title: title.trim(), id, rest }).filter(|parts| !parts.title.is_empty())
+}
+
+/// Parses a name that ends with a number, such as `Home_12345.html`.
+fn parse_number(name: &str) -> Option<NameParts<'_>> {
+    let stem = name.strip_suffix(".html")?;
+    let (title, id) = stem.rsplit_once('_')?;
+    let is_id = id.len() >= MIN_NUMBER_DIGITS && id.bytes().all(|byte| byte.is_ascii_digit());
+    (is_id && !title.is_empty()).then_some(NameParts { title, id, rest: ".html" })
+}
+
+/// Returns the index of an exported HTML space.
+pub(super) fn index(files: &[ArchivedFile]) -> Option<&ArchivedFile> {
+    let has_mark = |bytes: &Bytes| bytes.windows(INDEX_MARK.len()).any(|window| window == INDEX_MARK);
+    files.iter().find(|(path, bytes)| path.as_str() == "index.html" && has_mark(bytes))
+}
+
+/// Converts the list of an index to a table of contents. `place` returns the new path of a page.
+pub(super) fn contents(index: &str, place: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let is_item = |line: &&str| line.trim_start().starts_with("* ");
+    let list: Vec<&str> = index.lines().filter(is_item).collect();
+    if list.is_empty() {
+        return None;
+    }
+    let list = links::rewrite_known_links(&list.join("\n"), place);
+    Some(format!("# Table of contents\n\n{list}\n"))
+}
+
+/// A table of Markdown, and the number of rows that it lacks.
+pub(super) struct DatabaseTable {
+    pub(super) markdown: String,
+    pub(super) missing: usize,
+}
+
+/// Converts a database of comma-separated values to a table. `page` returns the destination of the page of a row, by
+/// the text of its first cell.
+pub(super) fn table(csv: &str, page: impl Fn(&str) -> Option<String>) -> Option<DatabaseTable> {
+    let mut rows = CsvRows { rest: csv.trim_start_matches('\u{feff}') };
+    let head = rows.next()?;
+    let columns = head.len().min(MAX_TABLE_COLUMNS);
+    let mut markdown = String::new();
+    push_row(&mut markdown, columns, head.iter().map(|cell| cell_text(cell)));
+    push_row(&mut markdown, columns, std::iter::repeat_n("---".to_owned(), columns));
+    let mut missing = 0;
+    for row in rows.filter(|row| row.iter().any(|cell| !cell.trim().is_empty())) {
+        let cells = row.iter().enumerate().map(|(at, cell)| {
+            let text = cell_text(cell);
+            let to = if at == 0 { page(cell.trim()) } else { None };
+            to.filter(|_| !text.is_empty()).map_or_else(|| text.clone(), |to| format!("[{text}]({to})"))
+        });
+        let length = markdown.len();
+        push_row(&mut markdown, columns, cells);
+        if markdown.len() > MAX_TABLE_BYTES {
+            markdown.truncate(length);
+            missing += 1;
+        }
+    }
+    Some(DatabaseTable { markdown, missing })
+}
+
+fn push_row(out: &mut String, columns: usize, cells: impl Iterator<Item = String>) {
+    out.push('|');
+    for cell in cells.chain(std::iter::repeat(String::new())).take(columns) {
+        out.push(' ');
+        out.push_str(&cell);
+        out.push_str(" |");
+    }
+    out.push('\n');
+}
+
+/// Returns the text of a cell on one line.
+fn cell_text(cell: &str) -> String {
+    let lines = cell.trim().lines().map(|line| links::escape_markdown(line.trim()).replace('|', "\\|"));
+    lines.collect::<Vec<_>>().join("<br>")
+}
+
+/// The rows of comma-separated values (RFC 4180).
+struct CsvRows<'a> {
+    rest: &'a str,
+}
+
+impl Iterator for CsvRows<'_> {
+    type Item = Vec<String>;
+
+    fn next(&mut self) -> Option<Vec<String>> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let mut row = Vec::new();
+        loop {
+            let (cell, behind) = match self.rest.strip_prefix('"') {
+                Some(quoted) => quoted_cell(quoted),
+                None => {
+                    let end = self.rest.find([',', '\n']).unwrap_or(self.rest.len());
+                    (self.rest[..end].to_owned(), &self.rest[end..])
+                }
+            };
+            row.push(cell);
+            match behind.strip_prefix(',') {
+                Some(rest) => self.rest = rest,
+                None => {
+                    let end = behind.find('\n').map_or(behind.len(), |end| end + 1);
+                    self.rest = &behind[end..];
+                    return Some(row);
+                }
+            }
+        }
+    }
+}
+
+/// Returns a cell after its opening quotation mark, and the rest of the text.
+fn quoted_cell(text: &str) -> (String, &str) {
+    let mut cell = String::new();
+    let mut rest = text;
+    loop {
+        let Some(end) = rest.find('"') else {
+            cell.push_str(rest);
+            return (cell, "");
+        };
+        cell.push_str(&rest[..end]);
+        rest = &rest[end + 1..];
+        match rest.strip_prefix('"') {
+            Some(more) => {
+                cell.push('"');
+                rest = more;
+            }
+            None => return (cell, rest),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: &str = "1a2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d";
+    const B: &str = "2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e";
+
+    fn files(paths: &[&str]) -> Vec<ArchivedFile> {
+        paths.iter().map(|path| (RepoPath::new(path).expect("a path"), Bytes::new())).collect()
+    }
+
+    fn renamed(paths: &[&str]) -> Vec<String> {
+        let files = files(paths);
+        let names = ExportNames::new(&files);
+        files.iter().map(|(path, _)| names.rename(path).to_string()).collect()
+    }
+
+    #[test]
+    fn ids_are_removed_from_names_of_pages_and_folders() {
+        let paths = [
+            format!("Home {A}.md"),
+            format!("Home {A}/Sub {B}.md"),
+            format!("Home {A}/a.png"),
+            format!("{B}.md"),
+            format!("short {}.md", &A[1..]),
+            "plain.md".to_owned(),
+        ];
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        assert_eq!(
+            renamed(&paths),
+            ["Home.md", "Home/Sub.md", "Home/a.png", "Sub.md", &format!("short {}.md", &A[1..]), "plain.md"]
+        );
+    }
+
+    #[test]
+    fn pages_with_the_same_title_have_different_names() {
+        let paths = [format!("Notes {A}.md"), format!("Notes {B}.md"), "notes 2.md".to_owned()];
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        assert_eq!(renamed(&paths), ["Notes.md", "Notes 3.md", "notes 2.md"]);
+    }
+
+    #[test]
+    fn numbers_are_removed_from_an_exported_html_space() {
+        let mut all = files(&["Home_65591.html", "98765.html", "attachments/65591/1_12345.png"]);
+        assert_eq!(ExportNames::new(&all).rename(&all[0].0).as_str(), "Home_65591.html");
+        let index =
+            (RepoPath::new("index.html").expect("a path"), Bytes::from_static(b"<h2>Available Pages:</h2>"));
+        all.push(index);
+        let names = ExportNames::new(&all);
+        let renamed: Vec<String> = all.iter().map(|(path, _)| names.rename(path).to_string()).collect();
+        assert_eq!(renamed, ["Home.html", "98765.html", "attachments/65591/1_12345.png", "index.html"]);
+        assert_eq!(names.title("The space : Home"), "Home");
+        assert_eq!(ExportNames::default().title("a : b"), "a : b");
+    }
+
+    #[test]
+    fn databases_become_tables() {
+        let csv = "\u{feff}Name,Note\r\nOne,\"a, \"\"b\"\"\nc|d\"\r\nTwo\r\n\r\n,\"x\"";
+        let table = table(csv, |name| (name == "One").then(|| "One.md".to_owned())).expect("a table");
+        assert_eq!(
+            table.markdown,
+            "| Name | Note |\n| --- | --- |\n| [One](One.md) | a, \"b\"<br>c\\|d |\n| Two |  |\n|  | x |\n"
+        );
+        assert!(super::table("", |_| None).is_none());
+    }
+
+    #[test]
+    fn a_table_is_cut_at_its_bounds() {
+        let rows = format!("{}\n", "x".repeat(MAX_TABLE_BYTES / 3)).repeat(4);
+        let cut = table(&format!("Name\n{rows}"), |_| None).expect("a table");
+        assert_eq!(cut.missing, 2);
+        let wide = table(&"a,".repeat(MAX_TABLE_COLUMNS + 5), |_| None).expect("a table");
+        assert_eq!(
+            wide.markdown.lines().next().map(|line| line.matches('a').count()),
+            Some(MAX_TABLE_COLUMNS)
+        );
+    }
+}
