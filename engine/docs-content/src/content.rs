@@ -8,7 +8,9 @@ use docs_store::{Hash, Objects};
 use super::{
     Body, ContentError, ContentResult, Cost, LineMerger, Rendering, TextMerger,
     load::{CacheLimits, CacheStats, MissingCollector, ObjectCaches, PassResult, Session},
-    map, text,
+    map,
+    offload::run_in_place,
+    text,
 };
 
 /// Maximum size of the texts buffered in memory before they are stored, in bytes.
@@ -105,10 +107,10 @@ impl Content {
             return Ok(Arc::clone(only));
         }
         let terms: Vec<&str> = terms.iter().map(|t| &**t).collect();
-        Ok(match rendering {
+        Ok(run_in_place(|| match rendering {
             Rendering::Markers => text::render(self.merger(), &terms).0.into(),
             Rendering::Request => text::request_side(self.merger(), &terms).into(),
-        })
+        }))
     }
 
     /// Returns the text of a body as readers see it: with the results of its directives in their place, if there are

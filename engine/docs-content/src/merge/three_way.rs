@@ -14,6 +14,7 @@ use super::{
         content::term_texts,
         entry::decode,
         load::{MissingCollector, PassResult, PassStop, Session},
+        offload::run_in_place,
         text::{body_of, merge_terms, merged_terms},
     },
     Conflict, ConflictNote, StoredRecord, Subject, ThreeWay, WinningSide,
@@ -31,6 +32,11 @@ const MERGED_APART: [&str; 7] = ["createdAt", "updatedAt", "git", "source", "bod
 /// Fields that can change without an edit of the record. The rank changes, for example, when all siblings receive new
 /// ranks.
 const BOOKKEEPING_FIELDS: [&str; 5] = ["rank", "updatedAt", "git", "source", "expansions"];
+
+/// Maximum number of terms of a conflicting text (17 versions), and of their bytes in total if there are more than two
+/// versions.
+const MAX_CONFLICT_TERMS: usize = 33;
+const MAX_CONFLICT_BYTES: usize = 4_000_000;
 
 type JsonObject = Map<String, Value>;
 
@@ -296,8 +302,10 @@ impl<'a, 's> Fields<'a, 's> {
             return Ok(merged);
         };
         let terms: Vec<&str> = terms.iter().map(|t| &**t).collect();
+        check_terms(&terms)?;
         // A merged text that exceeds the size limit is treated as a conflict.
-        match merge_terms(self.merger, &terms).filter(|text| check_page_size(text).is_ok()) {
+        let text = run_in_place(|| merge_terms(self.merger, &terms));
+        match text.filter(|text| check_page_size(text).is_ok()) {
             Some(text) if text.is_empty() => Ok(Body::Empty),
             Some(text) => {
                 let hash = Hash::compute(text.as_bytes());
@@ -314,6 +322,21 @@ impl<'a, 's> Fields<'a, 's> {
     fn note(&mut self, subject: Subject, conflict: Conflict) {
         self.notes.insert(ConflictNote { subject, conflict });
     }
+}
+
+/// Rejects a conflict of too many or too long versions. Each reader of the text merges all of them.
+fn check_terms(terms: &[&str]) -> ContentResult<()> {
+    let bytes: usize = terms.iter().map(|text| text.len()).sum();
+    let (is_long, is_minimum) = (bytes > MAX_CONFLICT_BYTES, terms.len() <= 3);
+    if terms.len() > MAX_CONFLICT_TERMS || (is_long && !is_minimum) {
+        let versions = terms.len().div_ceil(2);
+        return Err(ContentError::TooLarge(format!(
+            "has a page with {versions} conflicting versions of {bytes} bytes in total: at most {} versions and \
+             {MAX_CONFLICT_BYTES} bytes may conflict; resolve the conflicts of the page first",
+            MAX_CONFLICT_TERMS.div_ceil(2)
+        )));
+    }
+    Ok(())
 }
 
 /// Returns the value of a single field, or an object with several fields. Returns null if none is present.

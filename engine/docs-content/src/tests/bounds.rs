@@ -200,6 +200,30 @@ fn siblings_and_pages_are_bounded_on_every_way() {
     assert!(matches!(merged, Err(ContentError::TooLarge(_))), "{merged:?}");
 }
 
+/// Merges versions of a page that conflict with each other, until a merge is rejected. Returns the number of merges.
+fn conflicting_merges(version: impl Fn(usize) -> String) -> usize {
+    let content = content();
+    let set =
+        |root, n| apply(&content, root, &[Edit::SetBody { page: id(1), body: NewBody::Text(version(n)) }]);
+    let base = set(apply(&content, empty(&content), &[insert(id(1), None, None, "a")]), 0);
+    let mut ours = set(base, 1);
+    for merges in 0..100 {
+        match now(content.merge(DOMAIN, ThreeWay { base, ours, theirs: set(base, merges + 2) })) {
+            Ok(merged) => ours = merged.root,
+            Err(ContentError::TooLarge(_)) => return merges,
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    panic!("100 conflicting versions were merged");
+}
+
+#[test]
+fn versions_of_a_conflicting_page_are_bounded() {
+    assert_eq!(conflicting_merges(|n| format!("version {n}\n")), 16);
+    // Two versions of any size may conflict. Together with their ancestor, three of 900 kB exceed 4 MB.
+    assert_eq!(conflicting_merges(|n| format!("{n}{}\n", "x".repeat(900_000))), 1);
+}
+
 #[test]
 fn files_and_reusable_contents_are_bounded() {
     let content = content();

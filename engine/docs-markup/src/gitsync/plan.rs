@@ -6,8 +6,9 @@ use docs_model::{MAX_PATH_BYTES, MAX_REUSABLES, MAX_SIBLINGS, MAX_SPACE_FILES, M
 use serde_json::Value;
 
 use super::{
-    FormatError, MAX_CONFIG_BYTES, MAX_ITEMS, PlannedFile, Redirect, RepoConfig, RepoPath, RepoTree, Summary,
-    SummaryItem, SummaryKind, Warning, infer, path::split_extension, report::Warnings, summary::humanise,
+    BookFormat, FormatError, MAX_CONFIG_BYTES, MAX_ITEMS, PlannedFile, Redirect, RepoConfig, RepoPath,
+    RepoTree, Summary, SummaryItem, SummaryKind, Warning, infer, path::split_extension, report::Warnings,
+    summary::humanise,
 };
 use crate::{UniqueNames, slugify};
 
@@ -135,10 +136,13 @@ impl ImportPlan {
             None => infer(config, tree)?,
         };
         warnings.append(outline.warnings);
-        let items = match outline.items {
+        let mut items = match outline.items {
             items if items.is_empty() => only_readme(config, tree, &mut warnings)?,
             items => items,
         };
+        if summary.is_some() {
+            add_readme(config, tree, &mut items, &mut warnings)?;
+        }
         if items.iter().map(items_in).sum::<usize>() > MAX_ITEMS {
             return Err(FormatError::TooManyItems { file: config.root.clone(), limit: MAX_ITEMS });
         }
@@ -323,6 +327,31 @@ fn only_readme(
     warnings.push(&config.summary, None, message);
     let kind = SummaryKind::Page { file: Some(file), link_title: None };
     Ok(vec![SummaryItem { line: None, title: humanise(&config.readme), kind, items: Vec::new() }])
+}
+
+/// Adds the README as the first page if the table of contents does not list it. mdBook shows listed files only.
+fn add_readme(
+    config: &RepoConfig,
+    tree: &RepoTree,
+    items: &mut Vec<SummaryItem>,
+    warnings: &mut Warnings,
+) -> Result<(), FormatError> {
+    let Some(file) = tree.file(&config.readme)?.filter(|_| config.format != BookFormat::MdBook) else {
+        return Ok(());
+    };
+    if items.iter().any(|item| lists(item, &file)) {
+        return Ok(());
+    }
+    let message = format!("`{}` is not listed; it becomes the first page", config.readme);
+    warnings.push(&config.summary, None, message);
+    let kind = SummaryKind::Page { file: Some(file), link_title: None };
+    items.insert(0, SummaryItem { line: None, title: humanise(&config.readme), kind, items: Vec::new() });
+    Ok(())
+}
+
+fn lists(item: &SummaryItem, file: &PlannedFile) -> bool {
+    matches!(&item.kind, SummaryKind::Page { file: Some(own), .. } if own.path == file.path)
+        || item.items.iter().any(|item| lists(item, file))
 }
 
 /// Returns the redirects to existing pages. Other redirects are left out with a warning.

@@ -46,6 +46,22 @@ fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
+fn unlisted_readme_becomes_the_first_page() {
+    let files = ["README.md", "a.md", "b/README.md"];
+    let shown = |config, summary| pages(&plan(config, &files, Some(summary)).unwrap());
+    let listed = pairs(&[("a", "a.md"), ("readme", "README.md")]);
+    assert_eq!(shown("", "* [A](a.md)\n* [Start](README.md)\n"), listed);
+    let added = plan("", &files, Some("## Part\n* [A](a.md)\n* [B](b/)\n")).unwrap();
+    let expected =
+        [("readme", "README.md"), ("part", "group"), ("part/a", "a.md"), ("part/b", "b/README.md")];
+    assert_eq!(pages(&added), pairs(&expected));
+    let warnings: Vec<String> = added.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(warnings, ["SUMMARY.md: `README.md` is not listed; it becomes the first page"]);
+    let other = pairs(&[("readme", "b/README.md"), ("a", "a.md")]);
+    assert_eq!(shown("structure: {readme: b/README.md}", "* [A](a.md)\n"), other);
+}
+
+#[test]
 fn paths_come_from_file_names_and_parents() {
     let plan = plan(
         "",
