@@ -22,7 +22,7 @@ use poem_openapi::{
     registry::{MetaParamIn, MetaSchema, MetaSchemaRef},
 };
 
-use crate::wire::{error::ApiError, payload};
+use crate::wire::{error::ApiError, payload, upload::is_form};
 
 /// The request header with the key.
 pub(crate) const KEY_HEADER: &str = "Idempotency-Key";
@@ -78,6 +78,18 @@ impl BodyOfRequest for WholeBody {
 impl BodyOfRequest for StreamedBody {
     async fn bytes(_: &Request, _: &mut RequestBody) -> Result<Vec<u8>, ApiError> {
         Ok(Vec::new())
+    }
+}
+
+/// The whole body if it is JSON, and no part of a form.
+pub(crate) struct JsonOrForm;
+
+impl BodyOfRequest for JsonOrForm {
+    async fn bytes(request: &Request, body: &mut RequestBody) -> Result<Vec<u8>, ApiError> {
+        match is_form(request) {
+            true => StreamedBody::bytes(request, body).await,
+            false => WholeBody::bytes(request, body).await,
+        }
     }
 }
 

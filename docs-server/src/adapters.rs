@@ -71,6 +71,14 @@ pub(crate) async fn export_platform(config: &ServerConfig, base: &str) -> Result
     Ok(add_addresses(Platform::builder(store, objects).secrets(key), config, base)?.build())
 }
 
+/// Builds the platform for `import`, which converts documents and fetches their images as the server does.
+pub(crate) async fn import_platform(config: &ServerConfig, base: &str) -> Result<Platform, ServerError> {
+    let (store, objects) = config.store.open(open_blobs(config.blobs.as_deref())?).await?;
+    let builder = Platform::builder(store, objects);
+    let builder = add_web(worker::add_worker_adapters(builder, config)?, config)?;
+    Ok(add_addresses(builder, config, base)?.build())
+}
+
 /// Sets the base URL for URLs in responses, and the files origin.
 fn add_addresses(builder: Builder, config: &ServerConfig, base: &str) -> Result<Builder, ServerError> {
     let builder = builder.base_url(base);

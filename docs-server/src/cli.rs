@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::{
     Server, ServerConfig, ServerError, admin::AdminCommand, export::export, health_check,
-    health_check::HealthQuery, home::first_site, setup::CreatedSite,
+    health_check::HealthQuery, home::first_site, import::ImportArgs, setup::CreatedSite,
 };
 
 /// Maximum duration of blocking work, such as a Git transfer of an interrupted job, after everything else has ended.
@@ -46,6 +46,8 @@ enum Command {
         #[arg(long, value_name = "URL")]
         url: Option<Url>,
     },
+    /// Imports a local document, archive or folder into a space, reports what was left out, and exits.
+    Import(ImportArgs),
     /// Checks that the server at `--bind` is alive and can read its store. Exits with 0 on success.
     Health {
         /// Checks that the server is ready for requests: its search index also covers all stored content.
@@ -113,6 +115,7 @@ impl Cli {
         match &self.command {
             Some(Command::Admin(admin)) => admin.run(&self.config).await,
             Some(Command::Export { site, to, url }) => export(&self.config, site, to, url.clone()).await,
+            Some(Command::Import(args)) => args.run(&self.config).await,
             Some(Command::Health { ready }) => {
                 let question = if *ready { HealthQuery::Readiness } else { HealthQuery::Health };
                 health_check::query(&self.config.bind, question).await

@@ -46,6 +46,7 @@ mod error;
 mod export;
 mod health_check;
 mod home;
+mod import;
 mod search_index;
 mod search_place;
 mod serve;

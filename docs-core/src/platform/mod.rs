@@ -38,6 +38,7 @@ pub use content::{
 };
 pub use exchange::{
     git::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer},
+    import::upload::{FolderFile, ImportUpload},
     pdf::{PDF_WINDOW, PdfAnswer, PdfFile, PdfPart},
 };
 pub use host::{

@@ -2,13 +2,16 @@
 
 use docs_core::{
     Platform,
-    model::{ApplySpaceTemplate, ImportContent, ImportContentResult, SpaceId},
+    model::{ApplySpaceTemplate, BoundedText, ImportContentResult, SpaceId},
     platform::ContentVersion,
 };
 use poem_openapi::OpenApi;
 
 use super::{ApiResult, ApiTag, AsCaller as _, Auth, Created, Empty, Idempotency, Path, Strict};
-use crate::wire::reply::EmptyCreated;
+use crate::{
+    idempotency::JsonOrForm,
+    wire::{error::ApiError, reply::EmptyCreated, upload::ImportBody},
+};
 
 #[derive(Debug)]
 pub struct Imports(pub(super) Platform);
@@ -19,11 +22,25 @@ impl Imports {
     async fn import(
         &self,
         auth: &Auth,
-        idempotency: &Idempotency,
+        idempotency: &Idempotency<JsonOrForm>,
         of: ContentVersion,
-        request: ImportContent,
+        body: ImportBody,
     ) -> ApiResult<Created<ImportContentResult>> {
-        let result = auth.caller(&idempotency.platform(&self.0)).content(&of).import(request).await?;
+        let platform = idempotency.platform(&self.0);
+        let result = match body {
+            ImportBody::Request(request) => auth.caller(&platform).content(&of).import(request).await?,
+            ImportBody::File(body) => {
+                let mut sent = body.open().await?;
+                let name = sent.name.take().unwrap_or_default();
+                let name = BoundedText::new(name)
+                    .map_err(|why| ApiError::invalid(format!("file: the file name {why}")))?;
+                let mut upload = auth.caller(&platform).content(&of).import_file(name).await?;
+                while let Some(bytes) = sent.next().await? {
+                    upload.write(bytes).await?;
+                }
+                upload.finish().await?
+            }
+        };
         Ok(Created::new(result).with_location(self.0.urls().content(&of)))
     }
 }
@@ -32,22 +49,26 @@ impl Imports {
 impl Imports {
     /// Import documents into a space
     ///
-    /// The new pages are appended to the existing pages. Live content must be editable (`editMode` is `live`). The
-    /// number of fetched pages and files is limited.
+    /// Accepts the address of a document as JSON, or a document or archive in the `file` field of a form. The extension
+    /// of the file name determines the format: `zip`, `docx`, `md`, `markdown`, `html`, `htm` or `xhtml`. The new pages
+    /// are appended to the existing pages. Live content must be editable (`editMode` is `live`). The number of fetched
+    /// pages and files is limited.
     #[oai(path = "/spaces/:spaceId/content/import", method = "post", operation_id = "importContent")]
     async fn import_live(
         &self,
         auth: Auth,
-        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency<JsonOrForm>,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
-        request: Strict<ImportContent>,
+        body: ImportBody,
     ) -> ApiResult<Created<ImportContentResult>> {
-        self.import(&auth, &idempotency, ContentVersion::space(space.0), request.0).await
+        self.import(&auth, &idempotency, ContentVersion::space(space.0), body).await
     }
 
     /// Import documents into a change request
     ///
-    /// The new pages are appended to the existing pages. The number of fetched pages and files is limited.
+    /// Accepts the address of a document as JSON, or a document or archive in the `file` field of a form, as an import
+    /// into a space does. The new pages are appended to the existing pages. The number of fetched pages and files is
+    /// limited.
     #[oai(
         path = "/spaces/:spaceId/change-requests/:changeRequestId/content/import",
         method = "post",
@@ -56,12 +77,12 @@ impl Imports {
     async fn import_request(
         &self,
         auth: Auth,
-        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency<JsonOrForm>,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        import: Strict<ImportContent>,
+        body: ImportBody,
     ) -> ApiResult<Created<ImportContentResult>> {
-        self.import(&auth, &idempotency, ContentVersion::request(space.0, &request), import.0).await
+        self.import(&auth, &idempotency, ContentVersion::request(space.0, &request), body).await
     }
 
     /// Apply a template to a space

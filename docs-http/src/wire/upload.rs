@@ -1,6 +1,7 @@
 //! Uploaded files: raw bytes, or a form with one file. They are streamed and never buffered as a whole.
 
 use bytes::Bytes;
+use docs_core::model::ImportContent;
 use poem::{
     Request, RequestBody,
     http::{HeaderMap, HeaderName, StatusCode, header},
@@ -15,6 +16,7 @@ use super::{
     error::ApiError,
     fault,
     form::{Form, FormPart, boundary},
+    payload::Strict,
 };
 
 /// Name of the form field with the file.
@@ -168,6 +170,55 @@ impl<'a> ApiExtractor<'a> for FileBody {
         }
         let body = body.take().map_err(ApiError::internal)?;
         Ok(Self { chunks: Chunks::new(body), kind })
+    }
+}
+
+/// Returns `true` if the body of a request is a form.
+pub(crate) fn is_form(request: &Request) -> bool {
+    let told = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = told.and_then(|told| told.split(';').next()).unwrap_or_default();
+    essence.trim().eq_ignore_ascii_case(FORM)
+}
+
+/// Content to import: a JSON request with an address, or a form with the file.
+///
+/// # Errors
+///
+/// Those of [`Strict`] for JSON and those of [`FileBody`] for a form.
+pub(crate) enum ImportBody {
+    Request(ImportContent),
+    File(FileBody),
+}
+
+impl<'a> ApiExtractor<'a> for ImportBody {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        Strict::<ImportContent>::register(registry);
+    }
+
+    fn request_meta() -> Option<MetaRequest> {
+        let mut request = Strict::<ImportContent>::request_meta()?;
+        let forms = FileBody::request_meta()?.content;
+        request.content.extend(forms.into_iter().filter(|media| media.content_type == FORM));
+        Some(MetaRequest {
+            description: Some("The address of a document, or a form with a document or archive"),
+            ..request
+        })
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        body: &mut RequestBody,
+        options: ExtractParamOptions<()>,
+    ) -> poem::Result<Self> {
+        if is_form(request) {
+            return FileBody::from_request(request, body, options).await.map(Self::File);
+        }
+        let Strict(import) = Strict::from_request(request, body, options).await?;
+        Ok(Self::Request(import))
     }
 }
 

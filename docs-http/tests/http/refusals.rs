@@ -439,6 +439,10 @@ async fn unreadable_body_is_rejected_without_side_effects() {
         for media_type in
             ["text/plain", "application/json; charset=latin1", "multipart/form-data; boundary=x"]
         {
+            // Imports also accept a form.
+            if id.starts_with("importContent") && media_type.starts_with("multipart/") {
+                continue;
+            }
             let answer = send(media_type, &right).await;
             assert!(answer.refused(415, id).starts_with("Content-Type"), "{id} {media_type}");
         }

@@ -327,3 +327,45 @@ async fn upload_with_a_repeated_idempotency_key_is_stored_once() {
         assert_eq!(s.get(&format!("{content}/files")).await["items"].as_array().expect("a list").len(), 1);
     }
 }
+
+async fn send_import(s: &Server, content: &str, body: Vec<u8>, headers: &[(&str, &str)]) -> Answer {
+    let headers = [&[FORM], headers].concat();
+    send_body(s, &format!("{content}/import"), &s.editor, &headers, Body::from(body)).await
+}
+
+#[tokio::test]
+async fn an_uploaded_document_is_imported() {
+    let s = Server::new().await;
+    let part = |name: &str, bytes: &[u8]| {
+        form(&[(&format!("name=\"file\"; filename=\"{name}\""), "Content-Type: text/markdown\r\n", bytes)])
+    };
+    for content in places(&s).await {
+        let body = part("a-page.md", b"Title\n");
+        let key = [("idempotency-key", content.as_str())];
+        let done = send_import(&s, &content, body.clone(), &key).await.is(201, &content);
+        assert_eq!((&done["importedResources"], &done["warnings"]), (&json!(1), &json!([])));
+        let after = s.get(&content).await;
+        assert_eq!(
+            (&after["id"], &after["pages"][0]["title"]),
+            (&done["revision"], &json!("Title")),
+            "{content}"
+        );
+        let again = send_import(&s, &content, body.clone(), &key).await.is(201, "again");
+        assert_eq!(again, done);
+        let other = send_import(&s, &content, part("a-page.md", b"Other\n"), &key).await;
+        other.refused(422, "another file with the same key");
+        for (name, bytes, status, message) in [
+            ("a.exe", &b"x"[..], 400, "file: must have a name with one of the extensions zip"),
+            ("", b"x", 400, "file: "),
+            ("a.zip", b"no archive", 400, "file: must be a zip archive"),
+        ] {
+            let answer = send_import(&s, &content, part(name, bytes), &[]).await;
+            let refused = answer.refused(status, name);
+            assert!(refused.starts_with(message), "{name}: {refused}");
+        }
+        let without = send_import(&s, &content, form(&[("name=\"x\"", "", b"x")]), &[]).await;
+        assert!(without.refused(400, "no file").starts_with("the form: must have one field `file`"));
+        assert_eq!(s.get(&content).await["id"], done["revision"]);
+    }
+    s.check().await;
+}

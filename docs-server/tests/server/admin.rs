@@ -13,7 +13,8 @@ use data_encoding::BASE64;
 use docs_blobs::ObjectBlobs;
 use docs_core::{
     Actor, ErrorKind, Platform,
-    model::{CreateChangeRequest, CreateSpace, OrgId, SpaceId, UpdateContent},
+    model::{CreateChangeRequest, CreateSpace, OrgId, RevisionPage, SpaceId, UpdateContent},
+    platform::ContentOptions,
     ports::{Clock as _, SystemClock},
     store::PageRequest,
 };
@@ -370,4 +371,61 @@ async fn export_command_writes_a_public_site_to_files() {
     assert!(to.join("404.html").is_file() && to.join("robots.txt").is_file());
     let again = export(site.as_str(), &store);
     assert!(!again.status.success() && why(&again).contains("--to"), "{}", why(&again));
+}
+
+/// Runs `import` and returns its standard output and error.
+fn import(store: &str, path: &Path, words: &[&str]) -> (bool, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_docs-server"));
+    command.arg("import").arg(path).args(words).args(["--store", store]);
+    let output =
+        command.env_remove("DOCS_STORE").env("RUST_LOG", "warn").output().expect("the server starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+    (output.status.success(), text(output.stdout), text(output.stderr))
+}
+
+#[tokio::test]
+async fn a_local_folder_and_file_are_imported_into_a_space() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("docs.db");
+    let store = format!("sqlite:{}", file.display());
+    let store = store.as_str();
+    let user = done(store, &["user", "create", "--email", "ada@example.com", "--name", "Ada"]);
+    let org: OrgId = done(store, &["org", "create", "--title", "Engines", "--admin", "ada@example.com"])
+        .parse()
+        .expect("an id");
+    let user = user.parse().expect("an id");
+    let platform = platform(&file).await;
+    let space =
+        platform.as_user(&user).org(&org).spaces().create(CreateSpace::default()).await.expect("created");
+    let request = platform.as_user(&user).space(&space.id).change_requests();
+    let request = request.create(CreateChangeRequest::default()).await.expect("created").number.to_string();
+    let content = folder.path().join("content");
+    fs::create_dir_all(content.join("Guide")).expect("a folder");
+    fs::write(content.join("Guide.md"), "# Guide\n\n[first](Guide/First.md) [gone](gone.md)\n")
+        .expect("a file");
+    fs::write(content.join("Guide/First.md"), "# First\n").expect("a file");
+    fs::write(folder.path().join("page.html"), "<h1>Page</h1><p>Text</p>").expect("a file");
+    let words = ["--space", space.id.as_str(), "--change-request", &request];
+    let (is_done, out, warnings) = import(store, &content, &words);
+    assert!(is_done, "{warnings}");
+    assert!(out.ends_with("imported 2 of 2 pages and files; 1 warnings\n"), "{out}");
+    assert_eq!(warnings, "`Guide.md`: `gone.md` is not a page or file of the import\n");
+    let (is_done, out, warnings) = import(
+        store,
+        &folder.path().join("page.html"),
+        &[&words[..], &["--user", "ada@example.com"]].concat(),
+    );
+    assert!(is_done && out.contains("imported 1 of 1"), "{out} {warnings}");
+    let content = platform.as_user(&user).space(&space.id).change_request(&request);
+    let pages = content.content().list_pages(ContentOptions::default()).await.expect("read");
+    let title = |page: &RevisionPage| match page {
+        RevisionPage::Document(page) => page.base.title.to_string(),
+        other => panic!("{other:?}"),
+    };
+    let titles: Vec<String> = pages.pages.iter().map(title).collect();
+    assert_eq!(titles, ["Guide", "Page"]);
+    let (is_done, _, error) = import(store, &folder.path().join("docs.db"), &words);
+    assert!(!is_done && error.contains("file: must have a name with one of the extensions"), "{error}");
+    let (is_done, _, error) = import(store, &folder.path().join("content"), &["--space", space.id.as_str()]);
+    assert!(!is_done && error.contains("locked"), "{error}");
 }

@@ -8,15 +8,17 @@ pub(in crate::platform) mod exports;
 pub(in crate::platform) mod folder;
 pub(in crate::platform) mod gather;
 mod links;
+pub(in crate::platform) mod upload;
 pub(in crate::platform) mod warnings;
 mod wiki;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 
-use self::gather::Gatherer;
 pub(in crate::platform) use self::gather::ImportItems;
+use self::gather::{Gatherer, UNKNOWN_IMPORT_BYTES};
 use crate::{
     Error, Result,
     model::{
@@ -33,7 +35,7 @@ use crate::{
         nouns::ContentHandle,
     },
     policy::SpaceAction,
-    ports::DocumentFormat,
+    ports::{DocumentFormat, UnpackedFile},
 };
 
 impl<'p> ContentHandle<'p> {
@@ -68,7 +70,7 @@ impl<'p> ContentHandle<'p> {
                 let mut run = platform.begin_listed_job(&what, of.space.as_str(), &by).await?;
                 let leased = run.job.clone();
                 let importing = AuthorizedImport { actor, by: &by, of, target: &target, gather, reader };
-                let doing = catch_panic(importing.run(platform, &request, &mut run));
+                let doing = catch_panic(importing.run(platform, Origin::Url(request.url.as_str()), &mut run));
                 let done = platform.with_lease_renewal(&leased, doing).await;
                 platform.end_listed_job(run, done).await
             });
@@ -96,6 +98,16 @@ impl Job for ImportRun {
     }
 }
 
+/// The origin of imported content.
+enum Origin<'a> {
+    Url(&'a str),
+    /// An uploaded file with its name.
+    File(String, Bytes),
+    /// The files of a folder.
+    Folder(Vec<UnpackedFile>),
+}
+
+/// An authorized import.
 struct AuthorizedImport<'a> {
     actor: &'a Actor,
     by: &'a UserId,
@@ -109,18 +121,13 @@ impl AuthorizedImport<'_> {
     async fn run(
         self,
         platform: &Platform,
-        request: &ImportContent,
+        origin: Origin<'_>,
         run: &mut JobRun,
     ) -> Result<ImportContentResult> {
         let mut progress = run.progress(platform);
         progress.stage(JobStage::DocumentFetch).await?;
-        let (gather, url) = (&self.gather, request.url.as_str());
-        let gathered = match self.reader {
-            Reader::Website => gather.website(url).await?,
-            Reader::Document(format) => gather.document(url, format).await?,
-            Reader::Archive => gather.archive(url).await?,
-            Reader::Wiki => gather.wiki(url).await?,
-        };
+        let gathered = self.gather(origin).await?;
+        let gather = &self.gather;
         gather.memory.lock().await.settle(gathered.size().bytes()).await;
         progress.stage(JobStage::Finalize).await?;
         let warnings = gathered.warnings.for_answer();
@@ -139,6 +146,24 @@ impl AuthorizedImport<'_> {
             }))
         });
         result.await
+    }
+
+    async fn gather(&self, origin: Origin<'_>) -> Result<ImportItems> {
+        let gather = &self.gather;
+        match (self.reader, origin) {
+            (Reader::Website, Origin::Url(url)) => gather.website(url).await,
+            (Reader::Document(format), Origin::Url(url)) => gather.document(url, format).await,
+            (Reader::Archive, Origin::Url(url)) => gather.archive(url).await,
+            (Reader::Wiki, Origin::Url(url)) => gather.wiki(url).await,
+            (Reader::Document(format), Origin::File(name, bytes)) => {
+                gather.uploaded_document(&name, bytes, format).await
+            }
+            (_, Origin::File(_, bytes)) => gather.unpack(bytes).await,
+            (_, Origin::Folder(files)) => {
+                gather.begin_work(UNKNOWN_IMPORT_BYTES).await?;
+                gather.folder(files, ImportItems::default()).await
+            }
+        }
     }
 }
 

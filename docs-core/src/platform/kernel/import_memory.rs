@@ -341,6 +341,25 @@ impl Platform {
         }
     }
 
+    /// Adds received bytes to a reservation. Waits up to [`LONGEST_WAIT`] for memory.
+    ///
+    /// # Errors
+    /// `Unavailable` if the memory does not become available in time.
+    pub(in crate::platform) async fn hold_import(
+        &self,
+        reservation: &mut Reservation,
+        bytes: u64,
+    ) -> Result<()> {
+        let until = self.clock().now() + LONGEST_WAIT;
+        let waits = reservation.waits();
+        let _waiting = Waiting::begin(self, &waits);
+        tokio::select! {
+            biased;
+            () = reservation.hold(bytes) => Ok(()),
+            () = self.clock().wait_until(until) => Err(Error::new(ErrorKind::Unavailable, EXHAUSTED)),
+        }
+    }
+
     /// Waits up to [`LONGEST_WAIT`] for memory to process fetched data.
     ///
     /// # Errors

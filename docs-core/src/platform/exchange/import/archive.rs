@@ -29,12 +29,26 @@ impl Gatherer<'_> {
     /// Imports an archive of Markdown and HTML files, in the order of its `SUMMARY.md` or of its folders.
     pub(super) async fn archive(&self, url: &str) -> Result<ImportItems> {
         let found = self.get_first(url).await?;
+        self.unpack(found.bytes).await
+    }
+
+    /// Imports an archive.
+    pub(super) async fn unpack(&self, archive: Bytes) -> Result<ImportItems> {
         self.begin_work(UNKNOWN_IMPORT_BYTES).await?;
-        let files = self.converter().unpack(found.bytes).await;
+        let files = self.converter().unpack(archive).await;
         let archive = files.map_err(conversion_error)?;
         let mut gathered = ImportItems::default();
         gathered.warnings.add_all(&archive.warnings);
-        let folder = self.to_folder(archive.files, &mut gathered).await?;
+        self.folder(archive.files, gathered).await
+    }
+
+    /// Imports the files of an archive or of a folder.
+    pub(super) async fn folder(
+        &self,
+        files: Vec<UnpackedFile>,
+        mut gathered: ImportItems,
+    ) -> Result<ImportItems> {
+        let folder = self.to_folder(files, &mut gathered).await?;
         folder.add_to(self.platform, self.domain, &mut gathered).await?;
         Ok(gathered)
     }

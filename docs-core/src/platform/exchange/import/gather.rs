@@ -154,8 +154,19 @@ impl<'a> Gatherer<'a> {
     /// # Errors
     /// `Precondition` when the platform has no web or converter adapter.
     pub(in crate::platform) fn new(platform: &'a Platform, space: &'a SpaceRecord) -> Result<Self> {
+        Self::with_memory(platform, space, platform.import_memory(&space.organization))
+    }
+
+    /// Gathers items from data whose memory is reserved already.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub(super) fn with_memory(
+        platform: &'a Platform,
+        space: &'a SpaceRecord,
+        memory: Reservation,
+    ) -> Result<Self> {
         let missing = || Error::new(ErrorKind::Precondition, "this server does not import documents");
-        let memory = platform.import_memory(&space.organization);
         Ok(Self {
             platform,
             domain: &space.domain,
@@ -228,6 +239,24 @@ impl<'a> Gatherer<'a> {
             ));
         }
         let page = self.convert(&found, format).await?.map_err(conversion_error)?;
+        self.page(page).await
+    }
+
+    /// Imports an uploaded document with its images.
+    pub(super) async fn uploaded_document(
+        &self,
+        name: &str,
+        bytes: Bytes,
+        format: DocumentFormat,
+    ) -> Result<ImportItems> {
+        let name = links::title_from_file_name(name);
+        let document = Document { format, bytes, name, url: None, charset: None };
+        let page = self.convert_document(document).await?.map_err(conversion_error)?;
+        self.page(page).await
+    }
+
+    /// Imports a converted page with its images.
+    async fn page(&self, page: ConvertedPage) -> Result<ImportItems> {
         let mut gathered = ImportItems { imported: 1, total: 1, ..ImportItems::default() };
         gathered.warnings.add_all(&page.warnings);
         let mut files = self.store_embedded(&page.files, &mut gathered).await?;
@@ -262,8 +291,15 @@ impl<'a> Gatherer<'a> {
             url: Some(found.url.clone()),
             charset: found.charset.clone(),
         };
-        let source = found.bytes.len() as u64;
-        self.begin_work(if format == DocumentFormat::Docx {
+        self.convert_document(document).await
+    }
+
+    async fn convert_document(
+        &self,
+        document: Document,
+    ) -> Result<std::result::Result<ConvertedPage, ConvertError>> {
+        let source = document.bytes.len() as u64;
+        self.begin_work(if document.format == DocumentFormat::Docx {
             UNKNOWN_IMPORT_BYTES
         } else {
             UNKNOWN_DOCUMENT_BYTES

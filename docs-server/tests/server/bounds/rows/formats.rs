@@ -67,6 +67,14 @@ pub(super) const INPUTS: &[Input] = &[
         ],
     },
     Input {
+        name: "Folders imported by a command",
+        bounds: &[
+            bound("Files and folders", "docs-server/src/import.rs::MAX_FOLDER_ENTRIES", Beyond::Fails, "docs-server/src/import.rs::a_folder_beyond_its_bounds_is_refused").within("files of an archive"),
+            bound("Bytes of all files", "docs-server/src/import.rs::MAX_FOLDER_BYTES", Beyond::Fails, "docs-server/src/import.rs::a_folder_beyond_its_bounds_is_refused").within("files of an archive"),
+            bound("Nesting of folders", "docs-server/src/import.rs::MAX_FOLDER_DEPTH", Beyond::Fails, "docs-server/src/import.rs::a_folder_beyond_its_bounds_is_refused").within("files of an archive"),
+        ],
+    },
+    Input {
         name: "Cached content",
         bounds: &[
             bound("Bytes of memory of all caches of a server", "docs-core/src/platform/host/cache_budget.rs::CACHE_MEMORY", Beyond::Evicted, "docs-core/src/platform/host/cache_budget.rs::the_default_budget_has_the_documented_total").within("lists for machines"),

@@ -1,0 +1,214 @@
+//! Imports of uploaded files and of local folders.
+
+use std::fmt;
+
+use bytes::{Bytes, BytesMut};
+use docs_macros::boxed;
+
+use super::{AuthorizedImport, ImportRun, Origin, Reader, gather::Gatherer};
+use crate::{
+    Error, ErrorKind, Result,
+    model::{BoundedText, ImportContentResult, ImportContentSource as Source, MAX_FILE_BYTES, UserId},
+    platform::{
+        content::edit::append::AppendTarget,
+        jobs::catch_panic,
+        kernel::{
+            actor::Actor, content_version::ContentVersion, import_memory::Reservation, platform::Platform,
+            request::Right,
+        },
+        nouns::ContentHandle,
+    },
+    policy::SpaceAction,
+    ports::UnpackedFile,
+};
+
+/// File name extensions of documents and archives, with their source.
+const EXTENSIONS: [(&str, Source); 7] = [
+    ("zip", Source::Zip),
+    ("docx", Source::Docx),
+    ("md", Source::Markdown),
+    ("markdown", Source::Markdown),
+    ("html", Source::Html),
+    ("htm", Source::Html),
+    ("xhtml", Source::Html),
+];
+
+/// A file of a folder: its path relative to the folder, and its content.
+pub type FolderFile = UnpackedFile;
+
+/// An uploaded document or archive that is imported. [`write`](Self::write) the content in order, then call
+/// [`finish`](Self::finish).
+///
+/// The content is held in memory, within the budget that all imports of the platform share.
+pub struct ImportUpload {
+    platform: Platform,
+    actor: Actor,
+    by: UserId,
+    of: ContentVersion,
+    /// The content to import into. An error is returned only by `finish`, because the request may be a retry of one
+    /// that succeeded.
+    target: Result<AppendTarget>,
+    name: String,
+    source: Source,
+    memory: Option<Reservation>,
+    content: BytesMut,
+}
+
+impl fmt::Debug for ImportUpload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ImportUpload")
+            .field("of", &self.of)
+            .field("name", &self.name)
+            .field("size", &self.content.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'p> ContentHandle<'p> {
+    /// Starts the import of an uploaded document or archive into the live content of a space, or into a change request.
+    /// The extension of the name determines its format: `zip`, `docx`, `md`, `markdown`, `html`, `htm` or `xhtml`.
+    ///
+    /// # Errors
+    /// Those of [`import`](Self::import); `Invalid` naming `file` for another extension.
+    #[boxed]
+    pub async fn import_file(self, name: BoundedText<1, 256>) -> Result<ImportUpload> {
+        let (platform, actor) = (self.caller.platform, self.caller.actor());
+        let of = self.of.to_content_version();
+        let by = actor.require_user()?.clone();
+        let source = source_of(&name)?;
+        let target = match platform.append_target(&actor, &of).await {
+            Err(error) if !platform.is_idempotent() => return Err(error),
+            target => target,
+        };
+        let memory = target.as_ref().ok().map(|target| platform.import_memory(&target.space().organization));
+        Ok(ImportUpload {
+            platform: platform.clone(),
+            actor,
+            by,
+            of,
+            target,
+            name: name.to_string(),
+            source,
+            memory,
+            content: BytesMut::new(),
+        })
+    }
+
+    /// Imports the files of a folder as an archive of them is imported.
+    ///
+    /// # Errors
+    /// Those of [`import`](Self::import).
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the import either completely applied or not applied.
+    #[boxed]
+    pub async fn import_folder(self, name: String, files: Vec<FolderFile>) -> Result<ImportContentResult> {
+        let (platform, actor) = (self.caller.platform, self.caller.actor());
+        let of = self.of.to_content_version();
+        let by = actor.require_user()?.clone();
+        let target = platform.append_target(&actor, &of).await?;
+        let mut memory = platform.import_memory(&target.space().organization);
+        let bytes = files.iter().map(|file| file.bytes.len() as u64).sum();
+        platform.hold_import(&mut memory, bytes).await?;
+        let import = UploadedImport { actor: &actor, by: &by, of: &of, target: &target, name, memory };
+        import.run(platform, Source::Zip, Origin::Folder(files)).await.map_err(name_file)
+    }
+}
+
+/// Returns the source of a file by the extension of its name.
+fn source_of(name: &str) -> Result<Source> {
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
+    let found = EXTENSIONS.iter().find(|(known, _)| *known == ending);
+    found.map(|(_, source)| *source).ok_or_else(|| {
+        let known = EXTENSIONS.map(|(ending, _)| ending).join(", ");
+        Error::invalid("file", format_args!("must have a name with one of the extensions {known}"))
+    })
+}
+
+impl ImportUpload {
+    /// Maximum size of a file in bytes.
+    pub const MAX_BYTES: u64 = MAX_FILE_BYTES;
+
+    /// Appends a chunk of any length. The future completes when there is memory for it.
+    ///
+    /// # Errors
+    /// `TooLarge` for a file of more than [`MAX_BYTES`](Self::MAX_BYTES); `Unavailable` when the memory for imports is
+    /// in use. The upload cannot continue after an error.
+    ///
+    /// # Cancel safety
+    /// Dropping the future may lose bytes. Drop the upload as well.
+    #[boxed('a)]
+    pub async fn write<'a>(&'a mut self, bytes: Bytes) -> Result<()> {
+        if (self.content.len() + bytes.len()) as u64 > MAX_FILE_BYTES {
+            let what = format!("the file must be at most {MAX_FILE_BYTES} bytes");
+            return Err(Error::new(ErrorKind::TooLarge, what));
+        }
+        // A retry of a request that cannot be executed only compares its bytes.
+        if let Some(memory) = &mut self.memory {
+            self.platform.hold_import(memory, bytes.len() as u64).await?;
+        }
+        self.content.extend_from_slice(&bytes);
+        Ok(())
+    }
+
+    /// Imports the file, as one revision.
+    ///
+    /// # Errors
+    /// Those of [`import_file`](ContentHandle::import_file), checked again; `Invalid` naming `file` for a file that
+    /// cannot be read.
+    #[boxed('static)]
+    pub async fn finish(self) -> Result<ImportContentResult> {
+        let Self { platform, actor, by, of, target, name, source, memory, content } = self;
+        let content = content.freeze();
+        // The request fingerprint also covers the content, which is known only now.
+        let platform = &platform.with_fingerprint_parts(&[name.as_bytes(), &content]);
+        let actor = &actor;
+        let done =
+            platform.idempotent(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
+                let target = target?;
+                let memory = memory.ok_or_else(|| Error::internal("an import has no memory"))?;
+                let origin = Origin::File(name.clone(), content);
+                let import = UploadedImport { actor, by: &by, of: &of, target: &target, name, memory };
+                import.run(platform, source, origin).await.map_err(name_file)
+            });
+        done.await
+    }
+}
+
+/// Names the uploaded file in an error about the address of a document.
+fn name_file(error: Error) -> Error {
+    match error.message().strip_prefix("url: ") {
+        Some(why) => Error::invalid("file", why.to_owned()),
+        None => error,
+    }
+}
+
+/// An authorized import of files.
+struct UploadedImport<'a> {
+    actor: &'a Actor,
+    by: &'a UserId,
+    of: &'a ContentVersion,
+    target: &'a AppendTarget,
+    name: String,
+    memory: Reservation,
+}
+
+impl UploadedImport<'_> {
+    async fn run(
+        self,
+        platform: &Platform,
+        source: Source,
+        origin: Origin<'_>,
+    ) -> Result<ImportContentResult> {
+        let Self { actor, by, of, target, name, memory } = self;
+        let gather = Gatherer::with_memory(platform, target.space(), memory)?;
+        let reader = Reader::of(source)?;
+        let what = ImportRun { url: name, source };
+        let mut run = platform.begin_listed_job(&what, of.space.as_str(), by).await?;
+        let leased = run.job.clone();
+        let importing = AuthorizedImport { actor, by, of, target, gather, reader };
+        let doing = catch_panic(importing.run(platform, origin, &mut run));
+        let done = platform.with_lease_renewal(&leased, doing).await;
+        platform.end_listed_job(run, done).await
+    }
+}
