@@ -126,13 +126,10 @@ fn source_of(name: &str) -> Result<Source> {
 }
 
 impl ImportUpload {
-    /// Maximum size of a file in bytes.
-    pub const MAX_BYTES: u64 = MAX_FILE_BYTES;
-
     /// Appends a chunk of any length. The future completes when there is memory for it.
     ///
     /// # Errors
-    /// `TooLarge` for a file of more than [`MAX_BYTES`](Self::MAX_BYTES); `Unavailable` when the memory for imports is
+    /// `TooLarge` for a file of more than [`MAX_FILE_BYTES`]; `Unavailable` when the memory for imports is
     /// in use. The upload cannot continue after an error.
     ///
     /// # Cancel safety
