@@ -146,7 +146,7 @@ impl GitClient {
 
     fn lfs_host(&self, web: &address::Web) -> LfsHost {
         let (guard, dialer) = (self.guard(), self.dialer.clone());
-        LfsHost { address: web.clone(), guard, dialer, limits: self.limits }
+        LfsHost::new(web.clone(), guard, dialer, self.limits)
     }
 
     async fn clone_folder(&self, cache_id: Option<&String>, address: &RepositoryAddress) -> CloneFolder {

@@ -15,6 +15,7 @@ use reqwest::{
 use serde::Deserialize;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
+use tokio::time::Instant;
 use url::Url;
 
 use crate::{
@@ -29,6 +30,9 @@ use crate::{
 /// Maximum size of a response of the batch API for one object, in bytes.
 const MAX_BATCH_BYTES: usize = 64 << 10;
 
+/// Time for all objects of an import, as a multiple of the time for one object.
+const OBJECTS_TIME_FACTOR: u32 = 4;
+
 /// Maximum number of headers that a host can require for a download.
 const MAX_ACTION_HEADERS: usize = 20;
 
@@ -37,10 +41,12 @@ const MEDIA_TYPE: &str = "application/vnd.git-lfs+json";
 
 /// The host of a repository that may store its large objects.
 pub(crate) struct LfsHost {
-    pub(crate) address: address::Web,
-    pub(crate) guard: Guard,
-    pub(crate) dialer: Dialer,
-    pub(crate) limits: Limits,
+    address: address::Web,
+    guard: Guard,
+    dialer: Dialer,
+    limits: Limits,
+    /// The end of the time for all objects.
+    deadline: Instant,
 }
 
 /// A response of the batch API.
@@ -71,6 +77,12 @@ struct Download {
 }
 
 impl LfsHost {
+    /// Creates the host of a repository. The time for its objects begins now.
+    pub(crate) fn new(address: address::Web, guard: Guard, dialer: Dialer, limits: Limits) -> Self {
+        let deadline = Instant::now() + limits.time * OBJECTS_TIME_FACTOR;
+        Self { address, guard, dialer, limits, deadline }
+    }
+
     /// Downloads an object; `None` if the host does not offer it.
     pub(crate) async fn object(&self, object: &LargeObject) -> Result<Option<Bytes>, GitError> {
         if object.size > self.limits.file_bytes {
@@ -82,13 +94,14 @@ impl LfsHost {
                 None => Ok(None),
             }
         };
-        match tokio::time::timeout(self.limits.time, work).await {
-            Ok(found) => found,
-            Err(_) => {
-                let seconds = self.limits.time.as_secs();
-                Err(GitError::TooLarge(format!("the download exceeded its limit of {seconds} seconds")))
-            }
-        }
+        let end = self.deadline.min(Instant::now() + self.limits.time);
+        tokio::time::timeout_at(end, work).await.unwrap_or_else(|_| {
+            let factor = if end == self.deadline { OBJECTS_TIME_FACTOR } else { 1 };
+            let seconds = (self.limits.time * factor).as_secs();
+            Err(GitError::TooLarge(format!(
+                "the download of large objects exceeded its limit of {seconds} seconds"
+            )))
+        })
     }
 
     /// Requests the address of an object.
@@ -219,7 +232,39 @@ fn headers(required: &BTreeMap<String, String>) -> Result<Vec<(HeaderName, Heade
 
 #[cfg(test)]
 mod tests {
+    use std::{io, net::IpAddr, sync::Arc, time::Duration};
+
+    use async_trait::async_trait;
+    use docs_web::{Outbound, Resolve};
+
     use super::*;
+
+    /// A resolver that never answers.
+    struct Silent;
+
+    #[async_trait]
+    impl Resolve for Silent {
+        async fn resolve(&self, _: &str) -> io::Result<Vec<IpAddr>> {
+            std::future::pending().await
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn objects_of_a_silent_host_have_one_deadline() {
+        let address = address::Web { url: Url::parse("https://a.test/o/r").unwrap(), credentials: None };
+        let guard = Guard::new(Outbound::Public, Arc::new(Silent));
+        let limits = Limits { time: Duration::from_secs(300), ..Limits::default() };
+        let host = LfsHost::new(address, guard, Dialer::new("test").unwrap(), limits);
+        let start = Instant::now();
+        let object = LargeObject { oid: "0".repeat(64), size: 1 };
+        let mut messages = Vec::new();
+        for _ in 0..100 {
+            messages.push(host.object(&object).await.unwrap_err().to_string());
+        }
+        assert_eq!(start.elapsed(), Duration::from_secs(1_200));
+        assert!(messages[0].ends_with("limit of 300 seconds"), "{messages:?}");
+        assert!(messages[99].ends_with("limit of 1200 seconds"), "{messages:?}");
+    }
 
     #[test]
     fn batch_api_is_below_the_repository() {

@@ -36,7 +36,8 @@ pub struct Limits {
     /// Maximum number of files and folders of a commit, and of files of one push. 200,000 by default.
     pub entries: usize,
     /// Maximum duration of a fetch, of reading all files of a fetched commit, and of each part of a push: before and
-    /// after the files are read. 5 minutes by default.
+    /// after the files are read. 5 minutes by default. Also that of downloading one large object; all of an import have
+    /// four times as long.
     pub time: Duration,
     /// Maximum duration of resolving a ref, which is done for many repositories in turn. 15 seconds by default.
     pub look: Duration,

@@ -152,23 +152,24 @@ fn is_of_connection(error: &io::Error) -> bool {
 mod tests {
     use std::sync::mpsc;
 
+    use parking_lot::Mutex;
     use poem::{EndpointExt, endpoint::make_sync};
-    use tokio::{io::AsyncWriteExt, sync::Notify};
+    use tokio::{io::AsyncWriteExt, sync::oneshot};
 
     use super::*;
 
     /// Upper bound for events that always occur.
     const PATIENCE: Duration = Duration::from_secs(60);
 
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
     async fn shutdown_does_not_wait_for_a_request_that_computes() {
-        let started = Arc::new(Notify::new());
+        let (started, starts) = mpsc::channel::<()>();
         let (release, released) = mpsc::channel::<()>();
-        let (signal, released) = (Arc::clone(&started), std::sync::Mutex::new(released));
+        let (started, released) = (Mutex::new(started), Mutex::new(released));
         let app = make_sync(move |_| {
-            signal.notify_one();
+            started.lock().send(()).unwrap();
             // Ends when the sender is dropped.
-            let _ = released.lock().map(|released| released.recv());
+            let _ = released.lock().recv();
         });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -177,9 +178,12 @@ mod tests {
             listener,
             (ConnectionConfig::default(), TrustedProxies::default()),
         );
-        let running = tokio::spawn(service.run(async move { started.notified().await }, Duration::ZERO));
+        let (stop, stopped) = oneshot::channel::<()>();
+        let running = tokio::spawn(service.run(async move { drop(stopped.await) }, Duration::ZERO));
         let mut client = TcpStream::connect(address).await.unwrap();
         client.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+        tokio::task::spawn_blocking(move || starts.recv_timeout(PATIENCE)).await.unwrap().unwrap();
+        stop.send(()).unwrap();
         timeout(PATIENCE, running).await.expect("the service ends").unwrap();
         drop(release);
     }

@@ -2,8 +2,8 @@
 
 use docs_core::{
     ErrorKind, Result,
-    content::{diff, document::print},
-    model::{Changed, ChangedPage, PageAttributes, SemanticChange},
+    content::{diff, document::print, run_in_place},
+    model::{ChangedPage, PageAttributes, SemanticChange},
 };
 use maud::{Markup, html};
 use serde_json::Value;
@@ -20,6 +20,8 @@ const MAX_CHANGES: u32 = 500;
 /// The number of pages whose text is compared on one comparison page. Each further page gets a link to a separate
 /// comparison.
 const COMPARED_TEXTS: usize = 20;
+/// The size in bytes of the compared texts after which a comparison page compares no further pages.
+const MAX_COMPARED_BYTES: usize = 1024 * 1024;
 /// The maximum size in bytes of page text that is compared word by word.
 const MAX_TEXT: usize = 512 * 1024;
 /// The number of unchanged words shown around a change.
@@ -41,7 +43,7 @@ pub(crate) async fn compare_page(
     let scene = PageContext::load(visit, caches).await?;
     let found = visit.content(&preview.space).list_changes(Some(MAX_CHANGES)).await?;
     let mut items = Vec::new();
-    let mut compared = 0;
+    let (mut compared, mut bytes_left) = (0, MAX_COMPARED_BYTES);
     for change in &found.changes {
         let SemanticChange::PageEdited { page: of, attributes } = change else {
             if page.is_none() {
@@ -53,9 +55,12 @@ pub(crate) async fn compare_page(
             continue;
         }
         let text = match &attributes.document {
-            Some(document) if compared < COMPARED_TEXTS => {
+            Some(document) if compared < COMPARED_TEXTS && bytes_left > 0 => {
                 compared += 1;
-                text_changes(visit, preview, document).await?
+                let before = text(visit, preview, document.before.as_deref()).await?;
+                let after = text(visit, preview, document.after.as_deref()).await?;
+                bytes_left = bytes_left.saturating_sub(before.len() + after.len());
+                run_in_place(|| compare_texts(&before, &after))
             }
             Some(_) => {
                 html! { p { a href={ (scene.base()) (COMPARE) "?page=" (of.id) } { "Compare the text" } } }
@@ -152,13 +157,6 @@ fn fields(attributes: &PageAttributes) -> Markup {
     }
 }
 
-/// Renders the word differences of a page's text, with their context.
-async fn text_changes(visit: &Visit, preview: &Preview, document: &Changed<String>) -> Result<Markup> {
-    let before = text(visit, preview, document.before.as_deref()).await?;
-    let after = text(visit, preview, document.after.as_deref()).await?;
-    Ok(compare_texts(&before, &after))
-}
-
 /// Renders the word differences between two versions, unless one of them is too long.
 fn compare_texts(before: &str, after: &str) -> Markup {
     if before.len().max(after.len()) > MAX_TEXT {
@@ -230,6 +228,8 @@ fn unchanged_words(words: &[String], is_behind: bool, is_before: bool) -> Markup
 
 #[cfg(test)]
 mod tests {
+    use docs_core::model::Changed;
+
     use super::*;
 
     #[test]

@@ -223,3 +223,29 @@ async fn changes_of_a_preview_beyond_the_bound_are_counted() {
     assert_eq!(shown.matches("<span class=\"kind ").count(), 500);
     assert!(shown.contains("4 more changes are not shown."));
 }
+
+#[tokio::test]
+async fn texts_beyond_the_bytes_of_a_comparison_are_links() {
+    let it = Changed::new().await;
+    let text = "word ".repeat(60_000);
+    let mut changes = Vec::new();
+    for number in 0..4 {
+        let page = it.w.page(&it.space, &format!("Page {number}"), &format!("{text}\n\nOld.")).await;
+        let document = json!({ "markdown": format!("{text}\n\nNew.") });
+        changes.push(json!({ "operation": "update_page", "page": page, "document": document }));
+    }
+    let space = it.w.me().space(&it.space);
+    let new = CreateChangeRequest { subject: "Long".parse().ok(), ..CreateChangeRequest::default() };
+    let number = space.change_requests().create(new).await.expect("one").number.to_string();
+    for change in changes {
+        let update: UpdateContent = serde_json::from_value(json!({ "changes": [change] })).expect("changes");
+        space.change_request(&number).edit(update).await.expect("edited");
+    }
+    let shown = it.get(&format!("~/changes/{number}/~compare")).await.body;
+    // Two pairs of 600 kB reach the bound.
+    assert_eq!(
+        (shown.matches("<ins>").count(), shown.matches("Compare the text").count()),
+        (2, 2),
+        "{shown}"
+    );
+}

@@ -39,6 +39,9 @@ struct SplitPoint {
 const LONG_RUN: LineOffset = 20;
 /// Number of steps after which a bounded search looks for a good split.
 const FEW_STEPS: LineOffset = 256;
+/// Maximum number of compared lines and visited diagonals of a search. Lists that have few distinct lines in a different
+/// order would exceed it. The ranges that remain then have no counterparts.
+const MAX_WORK: usize = 8 << 20;
 
 /// A position in a text, or a diagonal. At least one is stored per line, so the type is no larger than [`LineId`].
 type LineOffset = i32;
@@ -53,6 +56,7 @@ struct Search<'a> {
     /// Index of diagonal 0.
     zero: LineOffset,
     most_steps: LineOffset,
+    work_left: usize,
 }
 
 impl<'a> Search<'a> {
@@ -65,6 +69,7 @@ impl<'a> Search<'a> {
             backward: vec![0; diagonals + 2],
             zero: to_line_offset(new.len()) + 1,
             most_steps: to_line_offset(rough_root(diagonals)).max(FEW_STEPS),
+            work_left: MAX_WORK,
         }
     }
 
@@ -84,15 +89,24 @@ impl<'a> Search<'a> {
                 self.unmatched[1][b..b_end].fill(true);
                 continue;
             }
-            let cut = self.find_split((a, a_end), (b, b_end), effort);
+            let Some(cut) = self.find_split((a, a_end), (b, b_end), effort) else {
+                self.unmatched[0][a..a_end].fill(true);
+                self.unmatched[1][b..b_end].fill(true);
+                continue;
+            };
             waiting.push(((cut.old, a_end), (cut.new, b_end), cut.efforts[1]));
             waiting.push(((a, cut.old), (b, cut.new), cut.efforts[0]));
         }
     }
 
     /// Finds a position on the shortest edit path through both ranges: the meeting point of the searches from both
-    /// ends.
-    fn find_split(&mut self, old: (usize, usize), new: (usize, usize), effort: WorkLimit) -> SplitPoint {
+    /// ends. Returns `None` if the search exceeds [`MAX_WORK`].
+    fn find_split(
+        &mut self,
+        old: (usize, usize),
+        new: (usize, usize),
+        effort: WorkLimit,
+    ) -> Option<SplitPoint> {
         let area = Area {
             a: (to_line_offset(old.0), to_line_offset(old.1)),
             b: (to_line_offset(new.0), to_line_offset(new.1)),
@@ -105,19 +119,22 @@ impl<'a> Search<'a> {
         *self.slot(Direction::Forward, first) = area.a.0;
         *self.slot(Direction::Backward, last) = area.a.1;
         for steps in 1.. {
+            if self.work_left == 0 {
+                return None;
+            }
             let mut long = false;
             self.widen(&mut ahead, Direction::Forward, lowest, highest);
             for diagonal in ahead.diagonals() {
                 let reached = self.advance(diagonal, &area, &mut long);
                 if odd && back.has(diagonal) && *self.slot(Direction::Backward, diagonal) <= reached {
-                    return split_on_diagonal(reached, diagonal);
+                    return Some(split_on_diagonal(reached, diagonal));
                 }
             }
             self.widen(&mut back, Direction::Backward, lowest, highest);
             for diagonal in back.diagonals() {
                 let reached = self.retreat(diagonal, &area, &mut long);
                 if !odd && ahead.has(diagonal) && reached <= *self.slot(Direction::Forward, diagonal) {
-                    return split_on_diagonal(reached, diagonal);
+                    return Some(split_on_diagonal(reached, diagonal));
                 }
             }
             if effort == WorkLimit::Full {
@@ -126,13 +143,13 @@ impl<'a> Search<'a> {
             let trusted = (long && steps > FEW_STEPS)
                 .then(|| self.promising_split(ahead, back, first, last, &area, steps));
             if let Some(cut) = trusted.flatten() {
-                return cut;
+                return Some(cut);
             }
             if steps >= self.most_steps {
-                return self.furthest_split(ahead, back, &area);
+                return Some(self.furthest_split(ahead, back, &area));
             }
         }
-        split_on_diagonal(area.a.0, first)
+        None
     }
 
     fn slot(&mut self, way: Direction, diagonal: LineOffset) -> &mut LineOffset {
@@ -171,6 +188,7 @@ impl<'a> Search<'a> {
             a += 1;
         }
         *long |= a - start > LONG_RUN;
+        self.work(a - start);
         *self.slot(Direction::Forward, diagonal) = a;
         a
     }
@@ -185,8 +203,14 @@ impl<'a> Search<'a> {
             a -= 1;
         }
         *long |= start - a > LONG_RUN;
+        self.work(start - a);
         *self.slot(Direction::Backward, diagonal) = a;
         a
+    }
+
+    /// Deducts a visited diagonal and its equal lines from the remaining work.
+    fn work(&mut self, lines: LineOffset) {
+        self.work_left = self.work_left.saturating_sub(1 + usize::try_from(lines).unwrap_or_default());
     }
 
     fn is_equal(&self, a: LineOffset, b: LineOffset) -> bool {
@@ -207,6 +231,7 @@ impl<'a> Search<'a> {
         steps: LineOffset,
     ) -> Option<SplitPoint> {
         let mut best: Option<(LineOffset, SplitPoint)> = None;
+        self.work((ahead.high - ahead.low).saturating_add(back.high - back.low));
         for diagonal in ahead.diagonals() {
             let a = *self.slot(Direction::Forward, diagonal);
             let b = a - diagonal;
@@ -309,4 +334,34 @@ fn split_on_diagonal(a: LineOffset, diagonal: LineOffset) -> SplitPoint {
 /// All lines are in memory, so their number fits.
 fn to_line_offset(n: usize) -> LineOffset {
     LineOffset::try_from(n).unwrap_or(LineOffset::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pseudo-random list of a few distinct lines.
+    fn lines(count: usize, mut seed: u32) -> Vec<LineId> {
+        let mut next = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 16) % 4
+        };
+        (0..count).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn work_on_a_few_distinct_lines_is_bounded() {
+        let (old, new) = (lines(100_000, 1), lines(100_000, 2));
+        let mut search = Search::new(&old, &new);
+        search.compare((0, old.len()), (0, new.len()), WorkLimit::Bounded);
+        assert_eq!(search.work_left, 0, "the text needs more work than permitted");
+        let matched = |side: usize, list: &[LineId]| -> Vec<LineId> {
+            let flags = list.iter().zip(&search.unmatched[side]);
+            flags.filter(|(_, is_unmatched)| !**is_unmatched).map(|(line, _)| *line).collect()
+        };
+        assert_eq!(matched(0, &old), matched(1, &new));
+        let mut small = Search::new(&old[..2_000], &new[..2_000]);
+        small.compare((0, 2_000), (0, 2_000), WorkLimit::Bounded);
+        assert!(small.work_left > MAX_WORK / 2, "{}", small.work_left);
+    }
 }

@@ -7,6 +7,7 @@ use crate::{
     content::{
         document::{self, Invalid},
         markdown::{PageSource, parse_page, split_front},
+        run_in_place,
     },
     model::{DocumentInput, check_page_size},
 };
@@ -25,7 +26,7 @@ pub(super) fn text<'a>(input: &'a DocumentInput, old: &str) -> Result<Cow<'a, st
         }
         DocumentInput::Document(tree) => {
             document::check(tree).map_err(wrong)?;
-            document::update(old, tree).map(Cow::Owned).map_err(wrong)
+            run_in_place(|| document::update(old, tree)).map(Cow::Owned).map_err(wrong)
         }
     }
 }

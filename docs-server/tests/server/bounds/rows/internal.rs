@@ -81,6 +81,7 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
             "adapters/docs-git/src/clone.rs::SHALLOW_DEPTH",
             "adapters/docs-openapi/src/node.rs::MAX_LINEAR_FIELDS",
             "docs-core/src/platform/exchange/git/import/moved.rs::MAX_TEXTS_PER_LINE",
+            "engine/docs-markup/src/diff/search.rs::MAX_WORK",
             "docs-core/src/platform/exchange/translations/segments.rs::MAX_GROWTH_BYTES",
             "docs-core/src/platform/exchange/translations/window.rs::MAX_SEARCHED_ITEMS",
             "docs-core/src/platform/publishing/placement.rs::MAX_EXAMINED_PLACES",

@@ -393,6 +393,12 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-site/src/page/compare.rs::texts_longer_than_the_bound_are_not_compared",
             ).within("a preview"),
             bound(
+                "Bytes of the texts that a comparison page compares",
+                "docs-site/src/page/compare.rs::MAX_COMPARED_BYTES",
+                Beyond::Parts,
+                "docs-site/tests/site/previews.rs::texts_beyond_the_bytes_of_a_comparison_are_links",
+            ).within("a preview"),
+            bound(
                 "Characters of a changed field in a preview",
                 "docs-site/src/page/compare.rs::MAX_VALUE",
                 Beyond::Truncated,

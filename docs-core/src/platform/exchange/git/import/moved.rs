@@ -3,7 +3,7 @@
 
 use std::{
     borrow::Cow,
-    collections::{HashMap, HashSet},
+    collections::{HashMap, HashSet, hash_map::Entry},
 };
 
 use super::read::Importer;
@@ -18,6 +18,10 @@ use crate::{
 const MIN_SIMILARITY: u64 = 50;
 /// Lines that occur in more texts than this are ignored.
 const MAX_TEXTS_PER_LINE: usize = 50;
+/// Maximum number of distinct lines in an index, and of bytes of the texts that are compared with each other. Pages beyond
+/// these limits receive new ids.
+const MAX_INDEXED_LINES: usize = 500_000;
+const MAX_COMPARED_BYTES: usize = 64_000_000;
 /// Minimum length of a compared line in bytes. Shorter lines, such as brackets and rules, are ignored.
 const MIN_LINE_BYTES: usize = 4;
 
@@ -88,7 +92,7 @@ impl Importer<'_> {
             for (_, entry) in &gone {
                 lines.add(&view.text(&entry.body, Rendering::Request).await?);
             }
-            let lines = lines.without_common_lines();
+            let mut lines = lines.without_common_lines();
             for (at, file) in new.iter().enumerate() {
                 let found = lines.find_similar(&self.text_at_path(file));
                 pairs.extend(found.into_iter().map(|(alike, old)| (alike, at, old)));
@@ -96,7 +100,7 @@ impl Importer<'_> {
         } else {
             let mut lines = Lines::default();
             new.iter().for_each(|file| lines.add(&self.text_at_path(file)));
-            let lines = lines.without_common_lines();
+            let mut lines = lines.without_common_lines();
             for (old, (_, entry)) in gone.iter().enumerate() {
                 let found = lines.find_similar(&view.text(&entry.body, Rendering::Request).await?);
                 pairs.extend(found.into_iter().map(|(alike, at)| (alike, at, old)));
@@ -115,22 +119,41 @@ impl Importer<'_> {
 }
 
 /// An index of the lines in a set of texts.
-#[derive(Default)]
 struct Lines {
     /// The texts that contain each line, with the total size of its occurrences in bytes.
     texts: HashMap<Hash, Vec<(usize, u64)>>,
     /// The size of each text in bytes.
     sizes: Vec<u64>,
+    bytes_left: usize,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self { texts: HashMap::new(), sizes: Vec::new(), bytes_left: MAX_COMPARED_BYTES }
+    }
 }
 
 impl Lines {
-    /// Adds `text` under the next index.
+    /// Adds `text` under the next index. Beyond the limits, the index lacks its lines.
     fn add(&mut self, text: &str) {
-        let (at, lines) = (self.sizes.len(), line_sizes(text));
+        let lines = if self.take(text.len()) { line_sizes(text) } else { HashMap::new() };
+        let at = self.sizes.len();
         self.sizes.push(lines.values().sum());
         for (line, bytes) in lines {
-            self.texts.entry(line).or_default().push((at, bytes));
+            let is_full = self.texts.len() >= MAX_INDEXED_LINES;
+            match self.texts.entry(line) {
+                Entry::Vacant(_) if is_full => {}
+                // One more than the maximum marks a line as too common.
+                Entry::Occupied(texts) if texts.get().len() > MAX_TEXTS_PER_LINE => {}
+                texts => texts.or_default().push((at, bytes)),
+            }
         }
+    }
+
+    /// Deducts bytes from the limit. Returns `false` if it is exceeded.
+    fn take(&mut self, bytes: usize) -> bool {
+        let left = self.bytes_left.checked_sub(bytes);
+        left.inspect(|left| self.bytes_left = *left).is_some()
     }
 
     /// Removes lines that occur in too many texts to be significant.
@@ -140,7 +163,10 @@ impl Lines {
     }
 
     /// Returns the texts similar to `text`, with their percentages.
-    fn find_similar(&self, text: &str) -> Vec<(u64, usize)> {
+    fn find_similar(&mut self, text: &str) -> Vec<(u64, usize)> {
+        if !self.take(text.len()) {
+            return Vec::new();
+        }
         let lines = line_sizes(text);
         let size: u64 = lines.values().sum();
         let mut shared: HashMap<usize, u64> = HashMap::new();
@@ -178,7 +204,7 @@ mod tests {
         let alike = |of: usize| {
             let mut lines = Lines::default();
             lines.add(texts[of]);
-            let lines = lines.without_common_lines();
+            let mut lines = lines.without_common_lines();
             texts.map(|text| lines.find_similar(text).first().map(|(alike, _)| *alike))
         };
         for (a, b) in [(0, 1), (1, 0), (0, 2), (2, 1), (3, 0), (3, 3)] {
@@ -193,5 +219,21 @@ mod tests {
         let mut lines = Lines::default();
         (0..=MAX_TEXTS_PER_LINE).for_each(|_| lines.add("Licensed to everybody.\n"));
         assert_eq!(lines.without_common_lines().find_similar("Licensed to everybody.\n"), []);
+    }
+
+    #[test]
+    fn lines_and_bytes_of_an_index_are_bounded() {
+        let mut lines = Lines::default();
+        let text = |from: usize| (from..from + 400_000).map(|n| format!("line {n}\n")).collect::<String>();
+        (0..3).for_each(|n| lines.add(&text(n * 400_000)));
+        assert_eq!(lines.texts.len(), MAX_INDEXED_LINES);
+        let mut lines = lines.without_common_lines();
+        assert_eq!(lines.find_similar(&text(0)), [(100, 0)]);
+        let long = "x".repeat(MAX_COMPARED_BYTES / 2);
+        let mut lines = Lines::default();
+        (0..3).for_each(|_| lines.add(&long));
+        let sizes: Vec<bool> = lines.sizes.iter().map(|size| *size > 0).collect();
+        assert_eq!(sizes, [true, true, false]);
+        assert_eq!(lines.find_similar(&long), []);
     }
 }
