@@ -296,6 +296,9 @@ fn table(builder: &mut Builder<'_>, element: &Element<'_>) -> bool {
             }
             if builder.is_in_row() {
                 builder.open(FrameKind::Cell(cell(element)), opener);
+            } else {
+                // The row is beyond the memory budget, or there is no table.
+                builder.close_text();
             }
         }
         _ => return false,

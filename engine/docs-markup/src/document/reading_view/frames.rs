@@ -8,7 +8,7 @@ use super::{
     super::{
         limits::MAX_BLOCK_DEPTH,
         simple_blocks::{self, is_anchor, paragraph},
-        spelling,
+        spelling, texts,
     },
     assemble::{self, Item, SourceLink},
     dialects::{alert, fence},
@@ -21,6 +21,8 @@ const MAX_OPEN: usize = 64;
 /// Estimated memory of a block and of a text run, in bytes.
 const BLOCK_BYTES: usize = 800;
 const RUN_BYTES: usize = 240;
+/// Estimated memory of a table cell in bytes, in addition to its blocks.
+const CELL_BYTES: usize = 400;
 
 /// The syntax that opened a block and must close it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -202,13 +204,20 @@ impl<'v> Builder<'v> {
         if is_full {
             return;
         }
-        let depth = self.depth + self.frames.len();
-        let is_nested = matches!(kind, FrameKind::Block(_) | FrameKind::Details { .. } | FrameKind::Table(_));
-        let kind = match is_nested && (depth >= MAX_BLOCK_DEPTH || !self.view.take(BLOCK_BYTES)) {
-            true => FrameKind::Plain(None),
-            false => kind,
-        };
+        let kind = if self.fits(&kind) { kind } else { FrameKind::Plain(None) };
         self.frames.push(Frame { kind, opener, blocks: Vec::new() });
+    }
+
+    /// Returns `true` if the nesting and the memory budget permit a block, and deducts its memory.
+    fn fits(&mut self, kind: &FrameKind) -> bool {
+        match kind {
+            FrameKind::Block(_) | FrameKind::Details { .. } | FrameKind::Table(_) => {
+                self.depth + self.frames.len() < MAX_BLOCK_DEPTH && self.view.take(BLOCK_BYTES)
+            }
+            FrameKind::Row(_) => self.view.memory_left > 0,
+            FrameKind::Cell(_) => self.view.take(CELL_BYTES),
+            FrameKind::Plain(_) | FrameKind::Summary | FrameKind::Caption | FrameKind::Note(_) => true,
+        }
     }
 
     /// Closes the innermost block that Markdown opened, and all blocks within it.
@@ -307,7 +316,7 @@ impl<'v> Builder<'v> {
         self.close_text();
         let Some(Frame { kind, blocks, .. }) = self.frames.pop() else { return };
         match kind {
-            FrameKind::Plain(_) => self.siblings().extend(blocks),
+            FrameKind::Plain(_) => blocks.into_iter().for_each(|block| self.add_or_append(block)),
             FrameKind::Block(kind) => self.close_block(kind, blocks),
             FrameKind::Details { is_open, title } => {
                 let title = if title.is_empty() { vec![Node::plain("Details")] } else { title };
@@ -329,11 +338,16 @@ impl<'v> Builder<'v> {
             }
             FrameKind::Caption => self.caption(inlines(blocks)),
             FrameKind::Table(rows) => {
-                self.siblings().extend(blocks);
-                match rows::table(rows, self.view) {
-                    Ok(table) => table.into_iter().for_each(|table| self.add(table)),
-                    Err(blocks) => self.siblings().extend(blocks),
+                // Text outside of rows precedes the table. The text of rows beyond the memory budget follows it.
+                let (front, rest) = match self.view.memory_left {
+                    0 => (Vec::new(), blocks),
+                    _ => (blocks, Vec::new()),
+                };
+                self.siblings().extend(front);
+                if let Some(table) = rows::table(rows, self.view) {
+                    self.add(table);
                 }
+                self.siblings().extend(rest);
             }
             FrameKind::Row(row) => match self.frames.last_mut() {
                 Some(Frame { kind: FrameKind::Table(rows), blocks: outer, .. }) => {
@@ -418,7 +432,7 @@ impl<'v> Builder<'v> {
             return self.add(image);
         }
         let nodes = assemble::nodes(items, &mut self.links, &mut self.originals, self.view);
-        if nodes.is_empty() {
+        if nodes.is_empty() || self.view.memory_left == 0 && self.append(&nodes) {
             return;
         }
         let id = match kind {
@@ -431,6 +445,29 @@ impl<'v> Builder<'v> {
         };
         let block = Block { meta: id.map(|id| BlockMeta { id }), ..Block::new(kind, nodes) };
         self.add(block);
+    }
+
+    /// Adds a block, or, beyond the memory budget, appends a paragraph to the preceding one.
+    fn add_or_append(&mut self, block: Block) {
+        let is_appended = self.view.memory_left == 0
+            && matches!(block.kind, BlockKind::Paragraph { .. })
+            && self.append(&block.nodes);
+        if !is_appended {
+            self.siblings().push(block);
+        }
+    }
+
+    /// Appends the text of nodes to the preceding paragraph. Returns `false` if there is none.
+    fn append(&mut self, nodes: &[Node]) -> bool {
+        if let Some(Block { kind: BlockKind::Paragraph { .. }, nodes: own, .. }) = self.siblings().last_mut()
+            && let Some(Node::Text(text)) = own.last_mut()
+            && let Some(leaf) = text.leaves.last_mut().filter(|leaf| leaf.marks.is_empty())
+        {
+            leaf.text.push('\n');
+            leaf.text.push_str(&texts::inline_text(nodes));
+            return true;
+        }
+        false
     }
 
     /// Closes the marks and links that are still open at the end of a Markdown text block.

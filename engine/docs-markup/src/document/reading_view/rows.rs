@@ -15,8 +15,7 @@ use super::{
     state::View,
 };
 
-/// Estimated memory in bytes of a table cell with text, in addition to its blocks, and of an added empty cell.
-const CELL_BYTES: usize = 240;
+/// Estimated memory of an added empty cell in bytes.
 const EMPTY_CELL_BYTES: usize = 800;
 
 /// A row of a table.
@@ -38,19 +37,9 @@ pub(super) struct Cell {
     pub(super) rows: usize,
 }
 
-/// Builds a table, or returns `None` if it has no cells.
-///
-/// # Errors
-/// The blocks of the cells if a table would exceed the memory budget of the view.
-pub(super) fn table(rows: Vec<Row>, view: &mut View) -> Result<Option<Block>, Vec<Block>> {
-    let cells: usize = rows.iter().map(|row| row.cells.len()).sum();
-    if !view.take(cells * CELL_BYTES) {
-        return Err(rows.into_iter().flat_map(|row| row.cells).flat_map(|cell| cell.blocks).collect());
-    }
-    Ok(build(spread(rows, view)))
-}
-
-fn build(mut rows: Vec<Row>) -> Option<Block> {
+/// Builds a table. Returns `None` if it has no cells.
+pub(super) fn table(rows: Vec<Row>, view: &mut View) -> Option<Block> {
+    let mut rows = spread(rows, view);
     rows.retain(|row| !row.cells.is_empty());
     let width = rows.iter().map(|row| row.cells.len()).max()?;
     let is_head = rows

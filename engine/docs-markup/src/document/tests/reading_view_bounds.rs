@@ -1,6 +1,6 @@
 //! Bounds and general properties of the reading view.
 
-use docs_model::{Block, MarkKind, Node};
+use docs_model::{Block, BlockKind, MarkKind, Node};
 use proptest::prelude::*;
 
 use super::{
@@ -80,6 +80,29 @@ fn a_view_takes_work_that_follows_the_bytes() {
         assert!(steps <= STEPS, "{shape:?}: {steps} steps a byte");
         let taken = memory(&view.expect("a view"));
         assert!(taken <= 16 * 1024 * 1024 + 60 * BYTES, "{shape:?}: {taken} bytes of memory");
+    }
+}
+
+#[test]
+fn tables_beyond_the_memory_budget_keep_their_text() {
+    let markdown = |cell: &str, count: usize| format!("|{}\n", format!("{cell}|").repeat(20)).repeat(count);
+    let rows = 5_000;
+    let spans = format!("<tr><td rowspan=100 colspan=100>b{}</tr>", "<tr></tr>".repeat(99));
+    for (text, cells) in [
+        (markdown("a", 1) + &markdown("-", 1) + &markdown("b", rows), rows * 20),
+        (
+            format!("<table>{}</table>", format!("<tr>{}</tr>", "<td>b</td>".repeat(20)).repeat(rows)),
+            rows * 20,
+        ),
+        (format!("<table>{}</table>", spans.repeat(200)), 200),
+    ] {
+        let view = reading_view(&parse(&text)).into_owned();
+        assert!(matches!(view.nodes[0].kind, BlockKind::Table(_)), "{:?}", view.nodes[0].kind);
+        assert_eq!(plain_text(&view).matches('b').count(), cells);
+        assert!(view.nodes.len() <= 4, "{} blocks", view.nodes.len());
+        // The budget is 4 MiB and 20 bytes per byte of text. The estimate of a cell is one eighth of its memory.
+        let (taken, budget) = (memory(&view), 4 * 1024 * 1024 + 20 * text.len());
+        assert!(taken <= 8 * budget, "{taken} bytes of memory for {}", text.len());
     }
 }
 
