@@ -285,3 +285,27 @@ async fn deleting_a_file_breaks_links_to_it() {
     assert_eq!(broken["items"].as_array().map(Vec::len), Some(1), "{broken:#}");
     s.check().await;
 }
+
+#[tokio::test]
+async fn an_edit_reports_unknown_blocks_tables_and_dead_links() {
+    let s = Server::new().await;
+    let request = s.request(&s.space().await).await;
+    let text = "{% nope %}\n\n| a | b |\n| --- |\n\n[gone](gone.md) [web](https://a.test/) ![](gone.png)\n";
+    let insert = json!({ "operation": "insert_page", "title": "A", "document": { "markdown": text } });
+    let done =
+        edit(&s, &request, json!([{ "operation": "insert_page", "type": "group", "title": "G" }, insert]))
+            .await;
+    let expected = json!([
+        "changes[1]: the block `{% nope %}` is unknown",
+        "changes[1]: the table `| a | b |` is text: its head has 2 columns, its delimiter row has 1",
+        "changes[1]: the link to `gone.md` has no target",
+        "changes[1]: the link to `gone.png` has no target",
+    ]);
+    assert_eq!(done["warnings"], expected);
+    let shown = pages(&s, &request).await;
+    let page = id(titled(&shown, "A"));
+    // Problems that the page already has are not reported again.
+    let update = json!({ "operation": "update_page", "page": page, "document": { "markdown": "{% nope %}\n\nnew\n" } });
+    let done = edit(&s, &request, json!([update])).await;
+    assert_eq!(done.get("warnings"), None);
+}

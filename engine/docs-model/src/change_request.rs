@@ -474,6 +474,10 @@ pub struct ContentUpdate {
     /// The added reusable content blocks, in the order of the edits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inserted_reusable_contents: Option<Vec<ReusableContent>>,
+    /// Messages about the text of edited pages: unknown blocks, tables with a wrong number of columns, and links
+    /// without a target. The last message states the number of others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// The effect of an edit on a page.

@@ -8,6 +8,7 @@ mod links;
 pub(in crate::platform) mod plan;
 mod revert;
 pub(in crate::platform) mod upload;
+mod warnings;
 
 use std::sync::Arc;
 
@@ -91,7 +92,10 @@ impl<'p> ChangeRequestHandle<'p> {
                     .await
                     .map_err(|error| edits.name(error))?;
                 let inserted = platform.read_inserted(actor, &space_record, &plan, &edited).await?;
-                let show = EditResponse { space, name, plan: &plan, edited: &edited, inserted: &inserted };
+                let warnings = edits.warnings.messages();
+                let warnings = warnings.as_slice();
+                let show =
+                    EditResponse { space, name, plan: &plan, edited: &edited, inserted: &inserted, warnings };
                 // Validation errors of the edit take precedence over the precondition.
                 condition?;
                 if edited.root == request.root {
@@ -144,7 +148,7 @@ impl Platform {
     }
 
     async fn update_view(&self, tx: &Tx, actor: &Actor, show: &EditResponse<'_>) -> Result<ContentUpdate> {
-        let EditResponse { space, name, plan, edited, inserted } = *show;
+        let EditResponse { space, name, plan, edited, inserted, warnings } = *show;
         let change_request = self.read_request_view(tx, actor, space, name).await?;
         let page_ref = |id: &crate::model::PageId| PageRef {
             object: PageRefObject::Is,
@@ -166,7 +170,8 @@ impl Platform {
         let InsertedItems { files, reusables } = inserted;
         let inserted_files = (!files.is_empty()).then(|| files.clone());
         let inserted_reusable_contents = (!reusables.is_empty()).then(|| reusables.clone());
-        Ok(ContentUpdate { change_request, changes, inserted_files, inserted_reusable_contents })
+        let warnings = warnings.to_vec();
+        Ok(ContentUpdate { change_request, changes, inserted_files, inserted_reusable_contents, warnings })
     }
 
     /// Reads the inserted files and reusable content blocks after an edit. A file whose name is taken gets a numbered
@@ -216,6 +221,7 @@ struct EditResponse<'e> {
     plan: &'e EditPlan,
     edited: &'e EditOutcome,
     inserted: &'e InsertedItems,
+    warnings: &'e [String],
 }
 
 fn check_counts(update: &UpdateContent) -> Result<()> {

@@ -6,6 +6,7 @@ mod front;
 mod heading;
 mod links;
 mod pieces;
+mod problems;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ pub use self::{
     front::{CoverSource, FrontMatter, MAX_BYTES as MAX_FRONT_MATTER_BYTES, cover_of, web_reference},
     heading::Heading,
     links::{LinkKind, LinkRole, LinkSite, MAX_LINKS, Resolution, links, links_and_specs, rewrite_links},
+    problems::text_problems,
 };
 use self::{
     front::FrontBlock,

@@ -3,6 +3,7 @@
 use super::{
     body, links,
     plan::{EditPlan, Edits},
+    warnings::EditWarnings,
 };
 use crate::{
     Error, Result,
@@ -35,11 +36,11 @@ impl EditPlan {
             ContentEdit::UpdateVariables(update) => edits.push(at, variables(update)?),
             ContentEdit::InsertReusableContent(insert) => {
                 let id = id.ok_or_else(|| Error::internal("an insert without an id"))?;
-                let edit = self.insert_reusable(view, insert, id).await?;
+                let edit = self.insert_reusable(view, insert, id, edits.warnings.within(at)).await?;
                 edits.push(at, edit);
             }
             ContentEdit::UpdateReusableContent(update) => {
-                let edit = self.update_reusable(view, update).await?;
+                let edit = self.update_reusable(view, update, edits.warnings.within(at)).await?;
                 edits.push_field(at, REUSABLE.to_owned(), edit);
             }
             ContentEdit::DeleteReusableContent(delete) => {
@@ -60,8 +61,9 @@ impl EditPlan {
         view: &View,
         insert: &InsertReusableContentChange,
         id: &ReusableId,
+        warnings: &mut EditWarnings,
     ) -> Result<Edit> {
-        let body = self.reusable_body(view, &insert.document, "").await?;
+        let body = self.reusable_body(view, &insert.document, "", warnings).await?;
         let fields = ReusablePatch {
             title: Some(insert.title.to_string()),
             body: Some(body),
@@ -70,14 +72,19 @@ impl EditPlan {
         Ok(Edit::PutReusable { reusable: id.clone(), fields })
     }
 
-    async fn update_reusable(&self, view: &View, update: &UpdateReusableContentChange) -> Result<Edit> {
+    async fn update_reusable(
+        &self,
+        view: &View,
+        update: &UpdateReusableContentChange,
+        warnings: &mut EditWarnings,
+    ) -> Result<Edit> {
         let reusable = reusable_id(&update.reusable_content)?;
         let entry = view.reusable(&reusable).await?.ok_or_else(unknown_reusable)?;
         let body = match &update.document {
             None => None,
             Some(document) => {
                 let old = view.text(&entry.body, Rendering::Request).await?;
-                Some(self.reusable_body(view, document, &old).await?)
+                Some(self.reusable_body(view, document, &old, warnings).await?)
             }
         };
         let title = update.title.as_ref().map(ToString::to_string);
@@ -86,9 +93,16 @@ impl EditPlan {
     }
 
     /// Builds the text of a reusable content block. It has no front matter, so the whole document is text.
-    async fn reusable_body(&self, view: &View, document: &DocumentInput, old: &str) -> Result<NewBody> {
+    async fn reusable_body(
+        &self,
+        view: &View,
+        document: &DocumentInput,
+        old: &str,
+        warnings: &mut EditWarnings,
+    ) -> Result<NewBody> {
         let text = body::text(document, old)?;
-        links::resolve(&text, old, &self.names, view, "").await.map(NewBody::Text)
+        warnings.add_from_text(&text, old);
+        links::resolve(&text, old, &self.names, view, "", warnings).await.map(NewBody::Text)
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! They are stored as `/pages/<id>` and `/files/<id>`, so that they remain valid when pages move.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::warnings::EditWarnings;
 
 use crate::{
     Error, Result,
@@ -101,6 +103,7 @@ pub(super) async fn resolve(
     names: &RequestNames,
     view: &View,
     folder: &str,
+    warnings: &mut EditWarnings,
 ) -> Result<String> {
     let mut answers = HashMap::new();
     for site in links(text) {
@@ -114,6 +117,22 @@ pub(super) async fn resolve(
                 *answer = Resolution::Keep;
             }
         }
+    }
+    let is_dead = |(destination, answer): &(&String, &Resolution)| match answer {
+        Resolution::Plain => true,
+        Resolution::Keep => is_relative(destination),
+        Resolution::To(_) => false,
+    };
+    let answered = answers.iter().map(|((destination, _), answer)| (destination, answer));
+    let mut dead: BTreeSet<String> =
+        answered.filter(is_dead).map(|(destination, _)| destination.clone()).collect();
+    if !dead.is_empty() {
+        for site in links(before) {
+            dead.remove(&site.destination);
+        }
+    }
+    for destination in dead {
+        warnings.add(&format!("the link to `{destination}` has no target"));
     }
     let new = rewrite_links(text, |site| {
         answers.get(&(site.destination.clone(), site.kind)).cloned().unwrap_or(Resolution::Keep)
@@ -196,6 +215,12 @@ fn join_path(folder: &str, path: &str) -> Option<String> {
         }
     }
     Some(parts.join("/"))
+}
+
+/// Returns `true` if a destination is a relative path.
+fn is_relative(destination: &str) -> bool {
+    let path = destination.split('#').next().unwrap_or_default();
+    !path.is_empty() && !path.starts_with('/') && !is_external(path)
 }
 
 /// Returns `true` if a destination has a scheme or a host.

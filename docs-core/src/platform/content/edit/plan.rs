@@ -8,6 +8,7 @@ use super::{
     kinds::{self, check_fields, check_kind, parse_kind},
     links::{self, RequestNames},
     revert,
+    warnings::EditWarnings,
 };
 use crate::{
     Error, Result,
@@ -57,6 +58,7 @@ struct PlannedChange {
 pub(super) struct Edits {
     pub(super) list: Vec<Edit>,
     origin: Vec<Origin>,
+    pub(super) warnings: EditWarnings,
 }
 
 /// The position in the request of the change that an edit was derived from.
@@ -206,19 +208,20 @@ impl EditPlan {
         if let Some(name) = self.names.clash(&view).await? {
             return Err(Error::invalid(&self.name_field(name), "is already the path of a page"));
         }
-        let mut edits = Edits { list: Vec::new(), origin: Vec::new() };
+        let mut edits = Edits { list: Vec::new(), origin: Vec::new(), warnings: EditWarnings::default() };
         let mut files = self.files.iter();
         for (at, planned) in self.changes.iter().enumerate() {
             match &planned.change {
                 ContentEdit::InsertPage(insert) => {
                     let id =
                         planned.page.clone().ok_or_else(|| Error::internal("an insert without an id"))?;
-                    let edit =
-                        self.insert(&view, insert, id).await.map_err(|error| within_change(at, error))?;
+                    let edit = self.insert(&view, insert, id, edits.warnings.within(at)).await;
+                    let edit = edit.map_err(|error| within_change(at, error))?;
                     edits.push(at, edit);
                 }
                 ContentEdit::UpdatePage(update) => {
-                    let list = self.update(&view, update).await.map_err(|error| within_change(at, error))?;
+                    let list = self.update(&view, update, edits.warnings.within(at)).await;
+                    let list = list.map_err(|error| within_change(at, error))?;
                     list.into_iter().for_each(|edit| edits.push(at, edit));
                 }
                 ContentEdit::DeletePage(delete) => {
@@ -244,7 +247,13 @@ impl EditPlan {
         Ok(edits)
     }
 
-    async fn insert(&self, view: &View, insert: &InsertPageChange, id: PageId) -> Result<Edit> {
+    async fn insert(
+        &self,
+        view: &View,
+        insert: &InsertPageChange,
+        id: PageId,
+        warnings: &mut EditWarnings,
+    ) -> Result<Edit> {
         let parent = insert.into.as_deref().map(|into| self.names.page_id("into", into)).transpose()?;
         let kind = parse_kind(insert.kind)?;
         check_fields(kind, &insert.fields)?;
@@ -265,7 +274,8 @@ impl EditPlan {
             Some(parent) => view.path_of(parent).await?.unwrap_or_default(),
             None => String::new(),
         };
-        let body = links::resolve(&source.body, "", &self.names, view, &folder).await?;
+        warnings.add_from_text(&source.body, "");
+        let body = links::resolve(&source.body, "", &self.names, view, &folder, warnings).await?;
         Ok(Edit::InsertPage(Box::new(NewPage {
             id,
             kind,
@@ -317,7 +327,12 @@ impl EditPlan {
         fields
     }
 
-    async fn update(&self, view: &View, update: &UpdatePageChange) -> Result<Vec<Edit>> {
+    async fn update(
+        &self,
+        view: &View,
+        update: &UpdatePageChange,
+        warnings: &mut EditWarnings,
+    ) -> Result<Vec<Edit>> {
         let page = self.names.page_id("page", &update.page)?;
         let kind = self.page_kind(view, &page).await?;
         check_kind(update.kind, kind)?;
@@ -339,7 +354,8 @@ impl EditPlan {
             let source = body::source(document, &text);
             fields = self.fields(&source, fields);
             let folder = links::link_base(view, &page).await?;
-            body = Some(links::resolve(&source.body, &old, &self.names, view, &folder).await?);
+            warnings.add_from_text(&source.body, &old);
+            body = Some(links::resolve(&source.body, &old, &self.names, view, &folder, warnings).await?);
         }
         let mut edits = vec![Edit::UpdatePage { page: page.clone(), fields: Box::new(fields) }];
         if let Some(body) = body {
