@@ -98,7 +98,7 @@ impl EntryWarnings {
     }
 }
 
-/// The content of an entry, judged by its name.
+/// The content of an entry, by its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EntryContent {
     File,
@@ -116,6 +116,13 @@ impl Unpacker {
             return Err(too_many());
         }
         self.texts = archive.require_bounded_texts(self.texts)?;
+        let done = self.unpack_entries(&mut archive, of);
+        // Also bytes that were unpacked before an error count.
+        self.left = archive.left;
+        done
+    }
+
+    fn unpack_entries(&mut self, archive: &mut Archive<'_>, of: &NestedArchive) -> Result<(), ConvertError> {
         let mut entries = Vec::new();
         for at in 0..archive.zip.len() {
             if let Some(path) = archive.path(at, &mut self.warnings)? {
@@ -135,15 +142,15 @@ impl Unpacker {
                 EntryContent::Zip if is_bundle && of.depth < MAX_ARCHIVE_DEPTH => {
                     let bytes = archive.read(at)?;
                     self.left = archive.left;
-                    self.unpack_nested(&bytes, of, &path)?;
+                    let done = self.unpack_nested(&bytes, of, &path);
                     archive.left = self.left;
+                    done?;
                 }
                 EntryContent::Zip | EntryContent::OtherArchive => {
                     self.warnings.add(format!("left out: `{path}`, an archive within the archive"));
                 }
             }
         }
-        self.left = archive.left;
         Ok(())
     }
 
@@ -153,8 +160,12 @@ impl Unpacker {
         let slash = if folder.is_empty() { "" } else { "/" };
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned();
         let folder = format!("{}{folder}{slash}", of.folder);
+        let first = self.files.len();
         match self.unpack(bytes, &NestedArchive { folder, stem, depth: of.depth + 1 }) {
             Err(ConvertError::Unreadable(why)) => {
+                for file in self.files.drain(first..) {
+                    self.paths.remove(&file.path);
+                }
                 self.warnings.add(format!("left out: `{path}` within the archive: {why}"));
                 Ok(())
             }
@@ -163,11 +174,14 @@ impl Unpacker {
     }
 
     fn add(&mut self, of: &NestedArchive, path: String, bytes: Vec<u8>) {
-        let own = format!("{}{path}", of.folder);
-        let path = match self.paths.contains(&own) && of.depth > 0 {
-            true => format!("{}{}/{path}", of.folder, of.stem),
-            false => own,
-        };
+        let mut own = format!("{}{path}", of.folder);
+        let mut number = 1;
+        while of.depth > 0 && self.paths.contains(&own) {
+            let suffix = if number == 1 { String::new() } else { format!(" {number}") };
+            own = format!("{}{}{suffix}/{path}", of.folder, of.stem);
+            number += 1;
+        }
+        let path = own;
         self.paths.insert(path.clone());
         self.files.push(UnpackedFile { path, bytes: bytes.into() });
     }

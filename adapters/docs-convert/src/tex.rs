@@ -43,6 +43,9 @@ const FUNCTIONS: [&str; 32] = [
     "sin", "sinh", "sup", "tan", "tanh",
 ];
 
+/// Length of the longest command with a preceding line break in bytes, rounded up.
+const MAX_COMMAND_BYTES: usize = 32;
+
 /// Appends a command, a brace or other TeX. Separates a letter from a preceding command.
 pub(crate) fn push(out: &mut String, tex: &str) {
     if tex.starts_with(|c: char| c.is_ascii_alphabetic()) && ends_with_command(out) {
@@ -53,9 +56,11 @@ pub(crate) fn push(out: &mut String, tex: &str) {
 
 /// Returns `true` if the text ends with a command of letters.
 fn ends_with_command(text: &str) -> bool {
-    let stem = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let tail = &text.as_bytes()[text.len().saturating_sub(MAX_COMMAND_BYTES)..];
+    let letters = tail.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let stem = &tail[..tail.len() - letters];
     // `\\` is a line break, not the begin of a command.
-    stem.len() < text.len() && stem.ends_with('\\') && !stem.ends_with("\\\\")
+    letters > 0 && stem.ends_with(b"\\") && !stem.ends_with(b"\\\\")
 }
 
 /// Appends the argument of a command or script, in braces.

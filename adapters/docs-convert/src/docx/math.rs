@@ -174,7 +174,7 @@ fn root(math: Element<'_>, out: &mut String) {
 
 /// Converts a sum, an integral or another large operator with its bounds.
 fn nary(math: Element<'_>, out: &mut String) {
-    let operator = property(math, "chr").unwrap_or("∫");
+    let operator = character(math, "chr").unwrap_or("∫");
     operator.chars().for_each(|c| tex::push_char(out, c));
     match property(math, "limLoc") {
         Some("undOvr") if matches!(operator, "∫" | "∬" | "∭" | "∮") => out.push_str("\\limits"),
@@ -190,8 +190,15 @@ fn nary(math: Element<'_>, out: &mut String) {
     out.push_str(part(math, "e").trim());
 }
 
+/// Returns a property of one character. Further characters are invalid and ignored.
+fn character<'a>(math: Element<'a>, name: &str) -> Option<&'a str> {
+    let text = property(math, name)?;
+    Some(text.chars().next().map_or("", |first| &text[..first.len_utf8()]))
+}
+
 fn delimited(math: Element<'_>, out: &mut String) {
-    let (begin, end) = (property(math, "begChr").unwrap_or("("), property(math, "endChr").unwrap_or(")"));
+    let begin = character(math, "begChr").unwrap_or("(");
+    let end = character(math, "endChr").unwrap_or(")");
     if environment(math, begin, end, out) {
         return;
     }
@@ -204,7 +211,7 @@ fn delimited(math: Element<'_>, out: &mut String) {
             out
         })
         .collect();
-    let separator = property(math, "sepChr").unwrap_or("|");
+    let separator = character(math, "sepChr").unwrap_or("|");
     let is_tall = parts.iter().any(|part| tex::is_tall(part));
     let delimiter = |size: &str, delimiter: &str, out: &mut String| {
         if is_tall {
@@ -285,7 +292,7 @@ fn accent(math: Element<'_>, out: &mut String) {
 
 /// Converts a brace or an arrow above or below its content.
 fn grouped(math: Element<'_>, out: &mut String) {
-    let mark = property(math, "chr").unwrap_or("⏟");
+    let mark = character(math, "chr").unwrap_or("⏟");
     match mark {
         "⏟" | "︸" => command("\\underbrace", math, out),
         "⏞" | "︷" => command("\\overbrace", math, out),

@@ -32,7 +32,7 @@ struct ListLevel {
     start: u32,
     /// The text of a number, such as `%1.%2`.
     text: String,
-    /// The highest level, counting from 1, whose items restart the numbers. `None` stands for all levels above.
+    /// The highest level, counting from 1, whose items restart the numbers. `None`: all levels above.
     restart: Option<usize>,
 }
 
@@ -110,7 +110,7 @@ impl ListLevel {
 
     /// Returns `true` if an item of the level `used` restarts the numbers of this level.
     fn is_restarted_by(&self, used: usize) -> bool {
-        self.restart.is_none_or(|restart| used < restart)
+        self.restart.is_none_or(|restart| used <= restart)
     }
 }
 

@@ -64,7 +64,25 @@ fn tab_parts(dom: &Dom, id: Id) -> Option<(Vec<Id>, Vec<Id>)> {
     } else {
         panels(dom, id, list)
     };
-    (panels.len() == titles.len() && (1..=MAX_TABS).contains(&panels.len())).then_some((titles, panels))
+    let is_complete = panels.len() == titles.len() && (1..=MAX_TABS).contains(&panels.len());
+    (is_complete && !has_other_content(dom, id, list, &titles, &panels)).then_some((titles, panels))
+}
+
+/// Returns `true` if an element contains text or figures outside of its titles and panels. Only an element within it
+/// then consists of tabs.
+fn has_other_content(dom: &Dom, id: Id, list: Option<Id>, titles: &[Id], panels: &[Id]) -> bool {
+    let is_code_group = dom.classes(id).iter().any(|class| class == CODE_GROUP);
+    let is_part = |below: Id| {
+        Some(below) == list
+            || titles.contains(&below)
+            || panels.contains(&below)
+            || matches!(dom.name(below), "style" | "script" | "input" | "label")
+    };
+    let is_figure =
+        |below: Id| matches!(dom.name(below), "img" | "table" | "pre" | "iframe" | "video" | "audio");
+    !is_code_group
+        && (!dom.text_of(id, is_part).trim().is_empty()
+            || dom.descendants(id, is_part).any(|below| !is_part(below) && is_figure(below)))
 }
 
 /// Returns the element with the titles: a child or grandchild.

@@ -1,6 +1,6 @@
 //! Imports of archives.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bytes::Bytes;
 use percent_encoding::percent_decode_str;
@@ -74,9 +74,11 @@ impl Gatherer<'_> {
             return Err(Error::invalid("url", what));
         }
         let mut folder = Folder::new("the archive");
-        let mut documents = Vec::new();
+        let (mut documents, mut taken) = (Vec::new(), HashSet::new());
         for (path, bytes) in files {
-            let path = names.rename(&path);
+            // Pages with ids in several folders may have the same name afterwards.
+            let renamed = names.rename(&path);
+            let path = if taken.insert(renamed.clone()) { renamed } else { path };
             match source_format(&path) {
                 Some(format) => documents.push((path, format, bytes)),
                 None if path.is_markdown() => {
@@ -162,7 +164,11 @@ impl Gatherer<'_> {
                 return;
             }
         };
-        let Ok(place) = path.folder().join(&format!("{}.md", path.stem())) else { return };
+        let Ok(place) = path.folder().join(&format!("{}.md", path.stem())) else {
+            gathered.warnings.add(format!("`{path}` is not imported: its path is too long"));
+            gathered.total += 1;
+            return;
+        };
         if folder.has(&place) {
             gathered.warnings.add(format!("`{path}` is not imported: `{place}` has the same name"));
             gathered.total += 1;
@@ -196,12 +202,23 @@ fn add_databases(
 ) {
     // A database may be exported twice: with all rows, and with those of a view.
     databases.sort_by_key(|(path, _)| !path.stem().ends_with("_all"));
+    let mut places = HashSet::new();
     for (path, bytes) in databases {
         let path = names.rename(&path);
         let stem = path.stem().strip_suffix("_all").unwrap_or(path.stem()).to_owned();
-        let Ok(place) = path.folder().join(&format!("{stem}.md")) else { continue };
-        if folder.has(&place) {
+        let not_imported = |why: &str| format!("`{path}` is not imported: {why}");
+        let Ok(place) = path.folder().join(&format!("{stem}.md")) else {
+            gathered.warnings.add(not_imported("its path is too long"));
+            gathered.total += 1;
+            continue;
+        };
+        if places.contains(&place) {
             folder.alias(path, place);
+            continue;
+        }
+        if folder.has(&place) {
+            gathered.warnings.add(not_imported(&format!("`{place}` has the same name")));
+            gathered.total += 1;
             continue;
         }
         let rows: HashMap<String, String> = folder
@@ -211,13 +228,15 @@ fn add_databases(
             .collect();
         let text = String::from_utf8_lossy(&bytes);
         let Some(table) = exports::table(&text, |name| rows.get(&row_key(name)).cloned()) else { continue };
-        if table.missing > 0 {
-            gathered
-                .warnings
-                .add(format!("`{path}`: {} rows are left out, the table is too large", table.missing));
+        for (count, parts) in [(table.missing_rows, "rows"), (table.missing_columns, "columns")] {
+            if count > 0 {
+                let why = "the table is too large";
+                gathered.warnings.add(format!("`{path}`: {count} {parts} are left out, {why}"));
+            }
         }
         let text = format!("# {}\n\n{}", links::escape_markdown(&stem), table.markdown);
         folder.put(place.clone(), text.into());
+        places.insert(place.clone());
         folder.alias(path, place);
     }
 }

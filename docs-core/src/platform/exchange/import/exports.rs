@@ -55,7 +55,9 @@ impl ExportNames {
                     None if part == path.name() => {
                         used.insert((parent.clone(), path.stem().to_lowercase()));
                     }
-                    None => {}
+                    None => {
+                        used.insert((parent.clone(), part.to_lowercase()));
+                    }
                 }
                 parent.push_str(part);
                 parent.push('/');
@@ -148,23 +150,28 @@ pub(super) fn contents(index: &str, place: impl Fn(&str) -> Option<String>) -> O
     Some(format!("# Table of contents\n\n{list}\n"))
 }
 
-/// A table of Markdown, and the number of rows that it lacks.
+/// A table of Markdown, and the numbers of rows and columns that it lacks.
 pub(super) struct DatabaseTable {
     pub(super) markdown: String,
-    pub(super) missing: usize,
+    pub(super) missing_rows: usize,
+    pub(super) missing_columns: usize,
 }
 
 /// Converts a database of comma-separated values to a table. `page` returns the destination of the page of a row, by
 /// the text of its first cell.
 pub(super) fn table(csv: &str, page: impl Fn(&str) -> Option<String>) -> Option<DatabaseTable> {
-    let mut rows = CsvRows { rest: csv.trim_start_matches('\u{feff}') };
+    let mut rows = CsvRows { rest: csv.trim_start_matches('\u{feff}'), omitted: 0 };
     let head = rows.next()?;
-    let columns = head.len().min(MAX_TABLE_COLUMNS);
+    let columns = head.len();
     let mut markdown = String::new();
     push_row(&mut markdown, columns, head.iter().map(|cell| cell_text(cell)));
     push_row(&mut markdown, columns, std::iter::repeat_n("---".to_owned(), columns));
-    let mut missing = 0;
-    for row in rows.filter(|row| row.iter().any(|cell| !cell.trim().is_empty())) {
+    let (mut missing_rows, mut missing_columns) = (0, rows.omitted);
+    while let Some(row) = rows.next() {
+        missing_columns = missing_columns.max(rows.omitted + row.len().saturating_sub(columns));
+        if row.iter().all(|cell| cell.trim().is_empty()) {
+            continue;
+        }
         let cells = row.iter().enumerate().map(|(at, cell)| {
             let text = cell_text(cell);
             let to = if at == 0 { page(cell.trim()) } else { None };
@@ -174,10 +181,10 @@ pub(super) fn table(csv: &str, page: impl Fn(&str) -> Option<String>) -> Option<
         push_row(&mut markdown, columns, cells);
         if markdown.len() > MAX_TABLE_BYTES {
             markdown.truncate(length);
-            missing += 1;
+            missing_rows += 1;
         }
     }
-    Some(DatabaseTable { markdown, missing })
+    Some(DatabaseTable { markdown, missing_rows, missing_columns })
 }
 
 fn push_row(out: &mut String, columns: usize, cells: impl Iterator<Item = String>) {
@@ -199,6 +206,8 @@ fn cell_text(cell: &str) -> String {
 /// The rows of comma-separated values (RFC 4180).
 struct CsvRows<'a> {
     rest: &'a str,
+    /// The number of cells of the last row that exceed [`MAX_TABLE_COLUMNS`].
+    omitted: usize,
 }
 
 impl Iterator for CsvRows<'_> {
@@ -209,22 +218,23 @@ impl Iterator for CsvRows<'_> {
             return None;
         }
         let mut row = Vec::new();
+        self.omitted = 0;
         loop {
-            let (cell, behind) = match self.rest.strip_prefix('"') {
+            let (mut cell, rest) = match self.rest.strip_prefix('"') {
                 Some(quoted) => quoted_cell(quoted),
-                None => {
-                    let end = self.rest.find([',', '\n']).unwrap_or(self.rest.len());
-                    (self.rest[..end].to_owned(), &self.rest[end..])
-                }
+                None => (String::new(), self.rest),
             };
-            row.push(cell);
-            match behind.strip_prefix(',') {
-                Some(rest) => self.rest = rest,
-                None => {
-                    let end = behind.find('\n').map_or(behind.len(), |end| end + 1);
-                    self.rest = &behind[end..];
-                    return Some(row);
-                }
+            // Text after a quotation belongs to the cell.
+            let end = rest.find([',', '\n']).unwrap_or(rest.len());
+            cell.push_str(rest[..end].trim_end_matches('\r'));
+            match row.len() < MAX_TABLE_COLUMNS {
+                true => row.push(cell),
+                false => self.omitted += 1,
+            }
+            let is_end = !rest[end..].starts_with(',');
+            self.rest = rest.get(end + 1..).unwrap_or_default();
+            if is_end {
+                return Some(row);
             }
         }
     }
@@ -315,14 +325,25 @@ mod tests {
             "| Name | Note |\n| --- | --- |\n| [One](One.md) | a, \"b\"<br>c\\|d |\n| Two |  |\n|  | x |\n"
         );
         assert!(super::table("", |_| None).is_none());
+        let odd = super::table("Name,Born\n\"Ada\" Lovelace,1843,x\r\nB", |_| None).expect("a table");
+        assert_eq!(odd.markdown, "| Name | Born |\n| --- | --- |\n| Ada Lovelace | 1843 |\n| B |  |\n");
+        assert_eq!((odd.missing_rows, odd.missing_columns), (0, 1));
+    }
+
+    #[test]
+    fn folders_without_an_id_keep_their_names() {
+        let paths = ["Home/x.md".to_owned(), format!("Home {A}/x.md")];
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        assert_eq!(renamed(&paths), ["Home/x.md", "Home 2/x.md"]);
     }
 
     #[test]
     fn a_table_is_cut_at_its_bounds() {
         let rows = format!("{}\n", "x".repeat(MAX_TABLE_BYTES / 3)).repeat(4);
         let cut = table(&format!("Name\n{rows}"), |_| None).expect("a table");
-        assert_eq!(cut.missing, 2);
+        assert_eq!((cut.missing_rows, cut.missing_columns), (2, 0));
         let wide = table(&"a,".repeat(MAX_TABLE_COLUMNS + 5), |_| None).expect("a table");
+        assert_eq!(wide.missing_columns, 6);
         assert_eq!(
             wide.markdown.lines().next().map(|line| line.matches('a').count()),
             Some(MAX_TABLE_COLUMNS)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use docs_macros::boxed;
 
 use super::{AuthorizedImport, ImportRun, Origin, Reader, gather::Gatherer};
@@ -10,7 +10,7 @@ use crate::{
     Error, ErrorKind, Result,
     model::{BoundedText, ImportContentResult, ImportContentSource as Source, MAX_FILE_BYTES, UserId},
     platform::{
-        content::edit::append::AppendTarget,
+        content::{edit::append::AppendTarget, files::FileWriter},
         jobs::catch_panic,
         kernel::{
             actor::Actor, content_version::ContentVersion, import_memory::Reservation, platform::Platform,
@@ -51,7 +51,10 @@ pub struct ImportUpload {
     name: String,
     source: Source,
     memory: Option<Reservation>,
-    content: BytesMut,
+    /// Hashes the content for the fingerprint of the request.
+    hash: FileWriter,
+    /// The chunks of the content. Empty without a target, because the request then only compares its fingerprint.
+    chunks: Vec<Bytes>,
 }
 
 impl fmt::Debug for ImportUpload {
@@ -59,7 +62,7 @@ impl fmt::Debug for ImportUpload {
         f.debug_struct("ImportUpload")
             .field("of", &self.of)
             .field("name", &self.name)
-            .field("size", &self.content.len())
+            .field("size", &self.hash.size())
             .finish_non_exhaustive()
     }
 }
@@ -90,7 +93,8 @@ impl<'p> ContentHandle<'p> {
             name: name.to_string(),
             source,
             memory,
-            content: BytesMut::new(),
+            hash: FileWriter::new(None, ""),
+            chunks: Vec::new(),
         })
     }
 
@@ -136,15 +140,17 @@ impl ImportUpload {
     /// Dropping the future may lose bytes. Drop the upload as well.
     #[boxed('a)]
     pub async fn write<'a>(&'a mut self, bytes: Bytes) -> Result<()> {
-        if (self.content.len() + bytes.len()) as u64 > MAX_FILE_BYTES {
+        if self.hash.size() + bytes.len() as u64 > MAX_FILE_BYTES {
             let what = format!("the file must be at most {MAX_FILE_BYTES} bytes");
             return Err(Error::new(ErrorKind::TooLarge, what));
         }
-        // A retry of a request that cannot be executed only compares its bytes.
+        self.hash.write(bytes.clone()).await?;
+        // A retry of a request that cannot be executed only compares its fingerprint.
         if let Some(memory) = &mut self.memory {
-            self.platform.hold_import(memory, bytes.len() as u64).await?;
+            // The chunks and their concatenation are held together for a moment.
+            self.platform.hold_import(memory, 2 * bytes.len() as u64).await?;
+            self.chunks.push(bytes);
         }
-        self.content.extend_from_slice(&bytes);
         Ok(())
     }
 
@@ -155,10 +161,10 @@ impl ImportUpload {
     /// cannot be read.
     #[boxed('static)]
     pub async fn finish(self) -> Result<ImportContentResult> {
-        let Self { platform, actor, by, of, target, name, source, memory, content } = self;
-        let content = content.freeze();
+        let Self { platform, actor, by, of, target, name, source, memory, hash, chunks } = self;
+        let content = Bytes::from(chunks.concat());
         // The request fingerprint also covers the content, which is known only now.
-        let platform = &platform.with_fingerprint_parts(&[name.as_bytes(), &content]);
+        let platform = &platform.with_fingerprint_parts(&[name.as_bytes(), hash.blob().as_bytes()]);
         let actor = &actor;
         let done =
             platform.idempotent(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
