@@ -9,7 +9,7 @@ use super::{
     Body, ContentError, ContentResult, Cost, LineMerger, Rendering, TextMerger,
     load::{CacheLimits, CacheStats, MissingCollector, ObjectCaches, PassResult, Session},
     map,
-    offload::run_in_place,
+    offload::run_on_text,
     text,
 };
 
@@ -130,7 +130,8 @@ impl Content {
         let stored = self.text(domain, expansions).await?;
         let expansions: Expansions =
             serde_json::from_str(&stored).map_err(|error| ContentError::Corrupt(error.to_string()))?;
-        Ok(expansions.expand(&text).into())
+        let expansions = Arc::new(expansions);
+        Ok(run_on_text(&text, move |text| Arc::<str>::from(expansions.expand(text))).await)
     }
 
     /// Returns the total cost of all operations so far.

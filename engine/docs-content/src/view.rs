@@ -295,7 +295,7 @@ impl View {
     pub async fn reader_document(&self, page: &PageEntry) -> ContentResult<SharedDocument> {
         match page.expansions {
             None => self.document(&page.body, Rendering::Request).await,
-            Some(_) => Ok(self.document_of(&*self.reader_text(&page.body, page.expansions).await?).await),
+            Some(_) => Ok(self.document_of(&self.reader_text(&page.body, page.expansions).await?).await),
         }
     }
 

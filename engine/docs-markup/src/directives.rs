@@ -27,7 +27,8 @@ use self::{
 use crate::gitsync::BookFormat;
 
 /// Maximum size in bytes of a text with the results of its directives.
-pub const MAX_EXPANDED_BYTES: usize = MAX_PAGE_BYTES;
+pub const MAX_EXPANDED_BYTES: usize = 1_000_000;
+const _: () = assert!(MAX_EXPANDED_BYTES == MAX_PAGE_BYTES, "all parsers of pages have this limit");
 
 /// The results of the directives of a page.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -58,9 +59,7 @@ impl Expansions {
             Token::Hidden => {}
             Token::Directive(directive) => {
                 let value = self.values(directive.place).get(&directive.key()).map_or("", String::as_str);
-                let lines = value.bytes().filter(|byte| *byte == b'\n').count();
-                let length = value.len() + lines * directive.prefix.len();
-                if let Some(rest) = left.checked_sub(length) {
+                if let Some(rest) = left.checked_sub(prefixed_length(value, directive.prefix)) {
                     left = rest;
                     match directive.hides_lines {
                         true => push_prefixed(&mut out, &without_hidden_lines(value), directive.prefix),
@@ -99,10 +98,6 @@ impl Expansions {
         };
         values.insert(directive.key(), value);
     }
-
-    fn bytes(&self) -> usize {
-        self.text.values().chain(self.code.values()).map(String::len).sum()
-    }
 }
 
 /// Returns `true` if a text may contain directives or fences that readers see in another form.
@@ -121,6 +116,12 @@ pub(crate) fn title_line(text: &str) -> Option<(&str, usize)> {
     let title = line.trim().strip_prefix("{{#title")?.strip_suffix("}}")?;
     let title = title.strip_prefix([' ', '\t'])?.trim();
     (!title.is_empty() && !title.contains('}')).then_some((title, line.len()))
+}
+
+/// Returns the maximum length of lines, all but the first with a prefix.
+fn prefixed_length(value: &str, prefix: &str) -> usize {
+    let breaks = value.bytes().filter(|byte| *byte == b'\n').count();
+    value.len().saturating_add(breaks.saturating_mul(prefix.len()))
 }
 
 /// Appends lines, all but the first with a prefix.

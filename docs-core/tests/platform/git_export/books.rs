@@ -1,7 +1,7 @@
 //! Repositories of mdBook and HonKit: imported without changes to their files, and exported byte for byte.
 
 use docs_core::{
-    content::{Evaluated, gitsync::MAX_BOOK_BYTES},
+    content::{Evaluated, document::plain_text, gitsync::MAX_BOOK_BYTES},
     model::{ContentFormat, JobState},
 };
 use serde_json::json;
@@ -275,6 +275,23 @@ async fn directives_of_mdbook_are_evaluated_for_readers_only() {
     let before = files(&remote);
     assert_same_after_import(&w, &remote, &space).await;
     assert_eq!(files(&remote), before);
+}
+
+#[tokio::test]
+async fn documents_of_mdbook_pages_contain_the_results() {
+    let (w, _, space) = world_of(LISTINGS).await;
+    let of = ContentVersion::space(space.clone());
+    let one = at(&w, &space, "one").await;
+    let document =
+        w.as_admin().content(&of).get_page_document(&one, Evaluated::Yes).await.expect("a document");
+    assert!(plain_text(&document).contains("fn main() {}"));
+    let RevisionPage::Document(page) = crate::support::page(&w, &of, &one).await else {
+        panic!("a document")
+    };
+    let by_id =
+        w.as_admin().space(&space).get_document(&page.document_id.expect("an id")).await.expect("a document");
+    assert_eq!(by_id, document);
+    assert_ne!(page.base.title, "The first");
 }
 
 #[tokio::test]

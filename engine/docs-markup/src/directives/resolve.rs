@@ -1,11 +1,11 @@
 //! Resolution of directives with the files of a repository.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::{
     Expansions, MAX_EXPANDED_BYTES,
     fences::without_hidden_lines,
-    may_have_directives, push_prefixed,
+    may_have_directives, prefixed_length, push_prefixed,
     scan::{Directive, Place, Token, scan},
     select,
 };
@@ -18,7 +18,7 @@ pub const MAX_INCLUDES: usize = 1_000;
 /// Maximum total size in bytes of the results of an import: 32 MiB.
 const MAX_RESULT_BYTES: usize = 32 << 20;
 /// Maximum total size in bytes of the files that the directives of an import search. A file counts for each directive.
-const MAX_READ_BYTES: usize = 500_000_000;
+const MAX_READ_BYTES: usize = 100_000_000;
 /// Maximum number of warnings per page.
 const MAX_WARNINGS: usize = 20;
 
@@ -58,8 +58,8 @@ pub struct ResolvedDirectives {
 
 /// Resolves the directives of a page. Returns `None` if it has none.
 ///
-/// Paths are relative to the file of the directive, and never leave the repository. A directive without a result has an
-/// empty one, with a warning.
+/// Paths are relative to the file of the directive, and never leave the repository. A directive that cannot be resolved
+/// has none, with a warning.
 ///
 /// # Example
 /// ```
@@ -93,15 +93,17 @@ pub fn resolve(
         out,
         stack: vec![page.clone()],
         left: MAX_INCLUDES,
+        bytes: 0,
         is_full: false,
     };
+    let mut seen = HashSet::new();
     let (mut has_any, mut is_plain) = (false, true);
     scan(text, config.format, Place::Text, &mut |token| match token {
         Token::Text(_) => {}
         Token::Literal(_) | Token::Hidden => is_plain = false,
         Token::Directive(directive) => {
             has_any = true;
-            if !resolver.out.expansions.values(directive.place).contains_key(&directive.key()) {
+            if seen.insert((directive.place, directive.key())) {
                 let value = resolver.value(&directive);
                 resolver.insert(&directive, value);
             }
@@ -120,23 +122,27 @@ struct Resolver<'r> {
     stack: Vec<RepoPath>,
     /// The number of directives that may still be resolved.
     left: usize,
+    /// The size of the results so far, in bytes.
+    bytes: usize,
     /// `true` once a limit was reached.
     is_full: bool,
 }
 
 impl<'r> Resolver<'r> {
     fn insert(&mut self, directive: &Directive<'_>, value: String) {
+        // A directive without a result is not shown anyway.
+        if value.is_empty() {
+            return;
+        }
         let rest = self.budget.result_bytes.checked_sub(value.len());
-        let is_fit = self.out.expansions.bytes() + value.len() <= MAX_EXPANDED_BYTES;
+        let is_fit = self.bytes + value.len() <= MAX_EXPANDED_BYTES;
         match rest.filter(|_| is_fit) {
             Some(rest) => {
                 self.budget.result_bytes = rest;
+                self.bytes += value.len();
                 self.out.expansions.insert(directive, value);
             }
-            None => {
-                self.full("the results of its directives are too long");
-                self.out.expansions.insert(directive, String::new());
-            }
+            None => self.full("the results of its directives are too long"),
         }
     }
 
@@ -235,7 +241,7 @@ impl<'r> Resolver<'r> {
             Token::Directive(directive) => {
                 let value = self.value(&directive);
                 let value = if directive.hides_lines { without_hidden_lines(&value) } else { value };
-                if out.len() + value.len() <= MAX_EXPANDED_BYTES {
+                if out.len() + prefixed_length(&value, directive.prefix) <= MAX_EXPANDED_BYTES {
                     push_prefixed(&mut out, &value, directive.prefix);
                 } else {
                     self.full("the results of its directives are too long");

@@ -29,7 +29,7 @@ pub(super) struct Directive<'t> {
 }
 
 /// The surroundings of a directive.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Place {
     Text,
     /// In a fenced code block.
@@ -46,9 +46,12 @@ impl Directive<'_> {
 /// The directives of mdBook that an import resolves.
 const MDBOOK: [&str; 5] = ["include", "rustdoc_include", "playground", "playpen", "title"];
 
+/// Maximum length of a directive in bytes. A longer one is text. It bounds the time for lines with many beginnings.
+const MAX_DIRECTIVE_BYTES: usize = 500;
+
 /// Calls `visit` with all parts of a text, in order. `place` is the place of the text itself.
 pub(super) fn scan<'t>(text: &'t str, format: BookFormat, place: Place, visit: &mut dyn FnMut(Token<'t>)) {
-    let mut scanner = Scanner { format, place, fences: Vec::new(), is_raw: false, visit };
+    let mut scanner = Scanner { format, place, fences: Vec::new(), is_raw: false, is_in_span: false, visit };
     for line in text.split_inclusive('\n') {
         scanner.line(line);
     }
@@ -65,6 +68,8 @@ struct Scanner<'v, 't> {
     fences: Vec<Fence>,
     /// `true` between `{% raw %}` and `{% endraw %}`.
     is_raw: bool,
+    /// `true` after an odd number of backticks in a line of HonKit.
+    is_in_span: bool,
     visit: &'v mut dyn FnMut(Token<'t>),
 }
 
@@ -126,8 +131,8 @@ impl<'t> Scanner<'_, 't> {
         if is_code { Place::Code } else { self.place }
     }
 
-    fn directive(&mut self, line: &'t str, start: usize, (name, arguments): (&'t str, &'t str)) {
-        let prefix = split_prefix(line).0;
+    /// Visits a directive. `prefix` is that of its line.
+    fn directive(&mut self, prefix: &'t str, start: usize, (name, arguments): (&'t str, &'t str)) {
         let prefix = if prefix.len() == start { prefix } else { "" };
         let (place, hides_lines) = (self.current_place(), self.hides_lines());
         (self.visit)(Token::Directive(Directive { name, arguments, place, prefix, hides_lines }));
@@ -140,7 +145,7 @@ impl<'t> Scanner<'_, 't> {
     }
 
     fn mdbook(&mut self, line: &'t str) {
-        let (mut done, mut at) = (0, 0);
+        let (prefix, mut done, mut at) = (split_prefix(line).0, 0, 0);
         // A line without further ends has no further directives.
         let last = line.rfind("}}").map_or(0, |last| last + 2);
         while let Some(start) = line[at..last.max(at)].find("{{").map(|start| at + start) {
@@ -154,27 +159,32 @@ impl<'t> Scanner<'_, 't> {
                 continue;
             }
             at = start + 2;
-            let Some(end) = line[at..].find('}').map(|end| at + end) else { break };
+            let Some(end) = find_end(line, at, "}") else { continue };
             let Some(found) =
                 line[end..].starts_with("}}").then(|| mdbook_directive(&line[at..end])).flatten()
             else {
                 continue;
             };
-            let is_alone = split_prefix(line).0.len() == start && line[end + 2..].trim().is_empty();
-            let is_known = MDBOOK.contains(&found.0);
+            let is_known = MDBOOK.contains(&found.0) && !line[at..end].trim_start().starts_with('%');
             // Preprocessors define further directives. Templates in code use the same signs.
-            if !is_known && !(is_alone && self.current_place() == Place::Text) {
+            let is_other = || {
+                prefix.len() == start
+                    && line[end + 2..].trim().is_empty()
+                    && self.current_place() == Place::Text
+            };
+            if !(is_known || is_other()) {
                 continue;
             }
             self.text(&line[done..start]);
-            self.directive(line, start, found);
+            self.directive(prefix, start, found);
             (done, at) = (end + 2, end + 2);
         }
         self.text(&line[done..]);
     }
 
     fn honkit(&mut self, line: &'t str) {
-        let (mut done, mut at) = (0, 0);
+        let (prefix, mut done, mut at) = (split_prefix(line).0, 0, 0);
+        self.is_in_span = false;
         while let Some(start) = line[at..].find('{').map(|start| at + start) {
             at = start + 1;
             let close = match line.as_bytes().get(at) {
@@ -182,22 +192,22 @@ impl<'t> Scanner<'_, 't> {
                 Some(b'{') if !self.is_raw => "}}",
                 _ => continue,
             };
-            let Some(end) = line[at + 1..].find(close).map(|end| at + 1 + end) else { break };
+            let Some(end) = find_end(line, at + 1, close) else { continue };
             let inside = line[at + 1..end].trim_matches('-').trim();
             match self.honkit_action(inside, close == "%}") {
                 HonkitAction::Keep => continue,
                 HonkitAction::Raw(is_raw) => {
-                    self.honkit_text(line, done, start);
+                    self.honkit_text(&line[done..start]);
                     self.is_raw = is_raw;
                 }
                 HonkitAction::Directive(found) => {
-                    self.text(&line[done..start]);
-                    self.directive(line, start, found);
+                    self.honkit_text(&line[done..start]);
+                    self.directive(prefix, start, found);
                 }
             }
             (done, at) = (end + 2, end + 2);
         }
-        self.honkit_text(line, done, line.len());
+        self.honkit_text(&line[done..]);
     }
 
     fn honkit_action(&self, inside: &'t str, is_tag: bool) -> HonkitAction<'t> {
@@ -219,16 +229,23 @@ impl<'t> Scanner<'_, 't> {
     }
 
     /// Visits a part of a line, which is literal within `{% raw %}`.
-    fn honkit_text(&mut self, line: &'t str, start: usize, end: usize) {
-        let text = &line[start..end];
+    fn honkit_text(&mut self, text: &'t str) {
         let is_tagged = self.is_raw && self.current_place() == Place::Text && text.contains("{%");
         // Within a code span, a backslash is visible.
-        if is_tagged && line[..start].matches('`').count() % 2 == 0 && !text.contains('`') {
+        let was_in_span = self.is_in_span;
+        self.is_in_span ^= !text.matches('`').count().is_multiple_of(2);
+        if is_tagged && !was_in_span && !text.contains('`') {
             (self.visit)(Token::Literal(Cow::Owned(text.replace("{%", "\\{%"))));
         } else {
             self.text(text);
         }
     }
+}
+
+/// Returns the position of a sign within the maximum length of a directive.
+fn find_end(line: &str, at: usize, sign: &str) -> Option<usize> {
+    let window = &line[at..line.floor_char_boundary(at + MAX_DIRECTIVE_BYTES)];
+    window.find(sign).map(|end| at + end)
 }
 
 enum HonkitAction<'t> {
@@ -240,7 +257,9 @@ enum HonkitAction<'t> {
 
 /// Returns the name and the arguments of `#name arguments`.
 fn mdbook_directive(inside: &str) -> Option<(&str, &str)> {
-    let inside = inside.trim().strip_prefix('#')?;
+    // `%` begins the directives of some preprocessors.
+    let inside = inside.trim();
+    let inside = inside.strip_prefix('#').or_else(|| inside.strip_prefix('%'))?;
     let end = inside.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(inside.len());
     let (name, arguments) = inside.split_at(end);
     let is_separate = arguments.is_empty() || arguments.starts_with([' ', '\t']);

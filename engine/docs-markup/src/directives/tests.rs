@@ -90,12 +90,15 @@ fn escaped_and_unknown_directives_are_text() {
         ("```hbs\n{{#each items}}\n{{/each}}\n```\n", "```hbs\n{{#each items}}\n{{/each}}\n```\n"),
         ("an {{#if x}} and {{ x }} and {{#}} {{# x}}", "an {{#if x}} and {{ x }} and {{#}} {{# x}}"),
         ("{{#quiz ../q.toml}}\n{{#endtab}}\n{{#title A}}x\n", "\n\nx\n"),
+        ("{{%course outline}}\n`{{%course outline}}` {{% x }}\n", "\n`{{%course outline}}` {{% x }}\n"),
         ("{{#include a", "{{#include a"),
         ("{{#include}}", ""),
         ("$\\frac{{a}}{{b}}$", "$\\frac{{a}}{{b}}$"),
     ] {
         assert_eq!(shown(&mdbook(), text, &[]).0, expected, "{text}");
     }
+    let long = format!("{{{{#include {}}}}}", "a".repeat(500));
+    assert_eq!(shown(&mdbook(), &long, &[]).0, long);
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod uses;
 use docs_hostile::{CONSTANT_MEMORY, MAX_MEMORY_PER_BYTE, Parser, ParserFn};
 use docs_markup::{
     diff::{Lines, changes},
+    directives::{IncludeBudget, IncludedFile, MAX_EXPANDED_BYTES, resolve},
     document,
     gitsync::{CommitEntry, EntryKind, ImportPlan, RepoConfig, RepoPath, RepoTree, Summary, variables},
     markdown::{links, parse_page},
@@ -90,6 +91,12 @@ const DOCUMENT: usize = 8 << 20;
 /// a plan.
 const CONTENTS_TREE: usize = 8 << 20;
 
+/// Memory in bytes that any configuration of a book may take: each key and value of TOML takes some hundred bytes.
+const BOOK_TREE: usize = 16 << 20;
+
+/// Memory in bytes that the results of any directives may take: they are stored, and copied into the text.
+const DIRECTIVE_RESULTS: usize = 8 << 20;
+
 /// Memory in bytes that any front matter may take: checking whether a scalar is a number copies it many times, even at
 /// the maximum length.
 const SCALAR: usize = 2 << 20;
@@ -134,6 +141,27 @@ const PARSERS: &[Parser] = &[
         most: 1 << 20,
         own: CONSTANT_MEMORY,
         read: ParserFn::Text(read_config),
+    },
+    Parser {
+        name: "books",
+        pieces: BOOKS,
+        frames: &[
+            ("", ""),
+            ("[output.html.redirect]\n", ""),
+            ("{\"variables\":", "}"),
+            ("[book]\ntitle = ", ""),
+        ],
+        most: 256 << 10,
+        own: BOOK_TREE,
+        read: ParserFn::Text(read_books),
+    },
+    Parser {
+        name: "directives",
+        pieces: DIRECTIVES,
+        frames: &[("", ""), ("```rust\n", "\n```"), ("> ", "\n")],
+        most: MAX_PAGE_BYTES,
+        own: DIRECTIVE_RESULTS,
+        read: ParserFn::Text(read_directives),
     },
     Parser {
         name: "variables",
@@ -195,6 +223,25 @@ fn read_config(text: &str) {
     drop(RepoConfig::read(Some(text), &RepoPath::default()));
 }
 
+fn read_books(text: &str) {
+    drop(RepoConfig::from_mdbook(text, &RepoPath::default()));
+    drop(RepoConfig::from_honkit(text, &RepoPath::default()));
+}
+
+/// Resolves the directives of a page that includes itself and a short file.
+fn read_directives(text: &str) {
+    let page = RepoPath::default();
+    let file = |path: &str| {
+        RepoPath::new(path).map(|path| (path, IncludedFile::Text("{{#include a.md}}\nb\n".to_owned())))
+    };
+    let files = ["a.md", "b.md"].into_iter().filter_map(|path| file(path).ok()).collect();
+    for config in [RepoConfig::from_mdbook("", &page), RepoConfig::from_honkit("", &page)] {
+        if let Some(found) = resolve(text, &page, &config, &files, &mut IncludeBudget::default()) {
+            assert!(found.expansions.expand(text).len() <= MAX_EXPANDED_BYTES);
+        }
+    }
+}
+
 fn read_variables(text: &str) {
     drop(variables(text, &RepoPath::default()));
 }
@@ -229,6 +276,61 @@ fn read_diff(text: &str) {
     let [a, b] = [a, b].map(|text| lines.number(text));
     drop(changes(&a, &b));
 }
+
+const BOOKS: &[&str] = &[
+    "a",
+    "=",
+    ".",
+    "\"",
+    "'",
+    "\n",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    "1",
+    "a = 1\n",
+    "a.b = 1\n",
+    "[[a]]\n",
+    "[a]\n",
+    "\"a\":",
+    "\"a\": 1,",
+    "\"x.html\" = \"y.html\"\n",
+    "#",
+    "\\u0041",
+    "\"\"\"",
+    "true",
+    "{\"a\":",
+];
+
+const DIRECTIVES: &[&str] = &[
+    "{{",
+    "}}",
+    "#include ",
+    "{{#include a.md}}",
+    "{{#include b.md:1:2}}",
+    "{{#playground a.md}}",
+    "{{#title a}}",
+    "{{#x}}",
+    "\\{{#",
+    "```",
+    "```rust\n",
+    "```admonish tip \"a\"\n",
+    "~~~",
+    "# ",
+    "\n",
+    "> ",
+    "- ",
+    "{%",
+    "%}",
+    "{% raw %}",
+    "{% endraw %}",
+    "{% include \"a.md\" %}",
+    "{{ book.title }}",
+    "a",
+    " ",
+];
 
 const MARKDOWN: &[&str] = &[
     "a",

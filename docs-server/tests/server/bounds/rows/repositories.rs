@@ -306,6 +306,12 @@ pub(super) const INPUTS: &[Input] = &[
                 "engine/docs-markup/src/gitsync/book.rs::whole_book_is_the_first_page",
             ).within("settings of a repository"),
             bound(
+                "Bytes of a directive",
+                "engine/docs-markup/src/directives/scan.rs::MAX_DIRECTIVE_BYTES",
+                Beyond::Text,
+                "engine/docs-markup/src/directives/tests.rs::escaped_and_unknown_directives_are_text",
+            ).within("pages of a repository"),
+            bound(
                 "Directives of a page, with those of its included files",
                 "engine/docs-markup/src/directives/resolve.rs::MAX_INCLUDES",
                 Beyond::Reported,
