@@ -58,8 +58,8 @@ pub struct ResolvedDirectives {
 
 /// Resolves the directives of a page. Returns `None` if it has none.
 ///
-/// Paths are relative to the file of the directive, and never leave the repository. A directive that cannot be resolved
-/// has none, with a warning.
+/// Paths are relative to the file of the directive, and never leave the repository. An unresolved directive has no
+/// result, and causes a warning.
 ///
 /// # Example
 /// ```
