@@ -9,7 +9,7 @@ use super::{
     Body, ContentError, ContentResult, Cost, LineMerger, Rendering, TextMerger,
     load::{CacheLimits, CacheStats, MissingCollector, ObjectCaches, PassResult, Session},
     map,
-    offload::run_on_text,
+    offload::{run_in_place, run_on_text},
     text,
 };
 

@@ -36,6 +36,10 @@ pub async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + '
 /// thread first, so that `work` may take long.
 ///
 /// Unlike [`run_blocking`], `work` may borrow. Other futures of the same task wait for it.
+///
+/// # Panics
+/// Within a [`LocalSet`](tokio::task::LocalSet) of a multi-threaded runtime, like
+/// [`block_in_place`](tokio::task::block_in_place).
 pub fn run_in_place<T>(work: impl FnOnce() -> T) -> T {
     match Handle::try_current() {
         Ok(runtime) if runtime.runtime_flavor() == RuntimeFlavor::MultiThread => {

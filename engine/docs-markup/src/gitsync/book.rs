@@ -267,8 +267,9 @@ fn page_place(path: &str) -> &str {
     path.strip_suffix("/index").unwrap_or(path)
 }
 
-/// Maximum number of values of a book.
+/// Maximum number of values of a book, and of bytes of a name. Further values are not available to templates.
 const MAX_VALUES: usize = 1_000;
+const MAX_NAME_BYTES: usize = 256;
 
 /// Returns the values of `book.json` that templates can use, by the name after `book.`.
 fn book_values(book: &Map<String, Value>) -> BTreeMap<String, String> {
@@ -279,16 +280,18 @@ fn book_values(book: &Map<String, Value>) -> BTreeMap<String, String> {
         }
     }
     let mut todo: Vec<(String, &Value)> = Vec::new();
-    todo.extend(
-        book.get("variables").and_then(Value::as_object).into_iter().flatten().map(|(k, v)| (k.clone(), v)),
-    );
+    let variables = book.get("variables").and_then(Value::as_object).into_iter().flatten();
+    let variables = variables.filter(|(name, _)| name.len() < MAX_NAME_BYTES).take(MAX_VALUES);
+    todo.extend(variables.map(|(name, value)| (name.clone(), value)));
     while let Some((name, value)) = todo.pop() {
         let text = match value {
             Value::String(text) => text.clone(),
             Value::Number(number) => number.to_string(),
             Value::Bool(value) => value.to_string(),
             Value::Object(map) => {
-                todo.extend(map.iter().take(MAX_VALUES).map(|(key, value)| (format!("{name}.{key}"), value)));
+                let left = MAX_VALUES.saturating_sub(values.len() + todo.len());
+                let short = map.iter().filter(|(key, _)| name.len() + key.len() < MAX_NAME_BYTES);
+                todo.extend(short.take(left).map(|(key, value)| (format!("{name}.{key}"), value)));
                 continue;
             }
             Value::Null | Value::Array(_) => continue,
@@ -304,6 +307,19 @@ fn book_values(book: &Map<String, Value>) -> BTreeMap<String, String> {
 mod tests {
     use super::*;
     use crate::gitsync::{CommitEntry, EntryKind};
+
+    #[test]
+    fn names_and_number_of_book_values_are_bounded() {
+        let many: Map<String, Value> = (0..5_000).map(|n| (format!("k{n}"), Value::from(n))).collect();
+        let mut nested = Value::Object(many.clone());
+        for _ in 0..18 {
+            nested = serde_json::json!({ "x".repeat(40): nested });
+        }
+        let book = serde_json::json!({ "variables": { "many": many, "nested": nested, "y".repeat(300): 1 } });
+        let values = book_values(book.as_object().unwrap());
+        assert!((MAX_VALUES - 1..=MAX_VALUES).contains(&values.len()), "{}", values.len());
+        assert!(values.keys().all(|name| name.len() <= MAX_NAME_BYTES));
+    }
 
     fn mdbook_at_root() -> RepoConfig {
         RepoConfig::from_mdbook("", &RepoPath::default())

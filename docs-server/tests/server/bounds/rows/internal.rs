@@ -68,6 +68,8 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
             "engine/docs-markup/src/document/memory_budget.rs::MAX_TREE_BYTES",
             "docs-core/src/platform/host/collect/marks.rs::MAX_WALKED_NODES",
             "docs-core/src/platform/exchange/git/import/directives.rs::MAX_CACHED_BYTES",
+            "docs-core/src/platform/exchange/git/import/directives.rs::MAX_PAGE_INCLUDED_BYTES",
+            "engine/docs-markup/src/gitsync/book.rs::MAX_NAME_BYTES",
             "docs-core/src/platform/exchange/git/import/links.rs::MAX_CACHED_LINKS",
             "docs-core/src/platform/content/openapi_specs/subjects.rs::MAX_NAME",
             "docs-http/src/openapi/document_cache.rs::MAX_DOCUMENTS",

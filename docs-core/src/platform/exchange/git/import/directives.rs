@@ -15,6 +15,9 @@ use crate::{
 
 /// Maximum total size in bytes of the included files that are cached between two pages.
 const MAX_CACHED_BYTES: usize = 8 << 20;
+/// Size in bytes of the files that a page includes after which it includes no further file. They are all in memory at
+/// once.
+const MAX_PAGE_INCLUDED_BYTES: usize = 32 << 20;
 /// Maximum number of warnings about directives per import.
 const MAX_WARNINGS: usize = 100;
 
@@ -40,7 +43,11 @@ impl Importer<'_> {
                 break resolved;
             }
             for path in resolved.unread {
-                let file = self.included_file(tree, &path).await?;
+                let is_full = self.directives.cached_bytes > MAX_PAGE_INCLUDED_BYTES;
+                let file = match is_full {
+                    true => IncludedFile::Missing("exceeds the size of the included files of a page"),
+                    false => self.included_file(tree, &path).await?,
+                };
                 self.directives.cached_bytes += match &file {
                     IncludedFile::Text(text) => text.len(),
                     IncludedFile::Missing(_) => 0,
@@ -60,10 +67,10 @@ impl Importer<'_> {
         }
         self.directives.included.extend(included);
         self.directives.resolved.insert(page.clone(), expansions);
+        let shown = MAX_WARNINGS.saturating_sub(self.directives.warnings);
         self.directives.warnings += warnings.len();
-        if self.directives.warnings <= MAX_WARNINGS {
-            self.warnings.extend(warnings.into_iter().map(|warning| format!("{page}: {warning}")));
-        }
+        let warnings = warnings.into_iter().take(shown);
+        self.warnings.extend(warnings.map(|warning| format!("{page}: {warning}")));
         Ok(())
     }
 
