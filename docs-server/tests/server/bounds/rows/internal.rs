@@ -133,6 +133,7 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
     (
         "Repeats or follows from a bound that has a row",
         &[
+            "adapters/docs-convert/src/tex.rs::MAX_COMMAND_BYTES",
             "adapters/docs-saml/src/response.rs::MAX_VALIDITY",
             "engine/docs-markup/src/document/reading_view/assemble.rs::MAX_NAME",
             "engine/docs-markup/src/document/reading_view/assemble.rs::MAX_INDEX",
