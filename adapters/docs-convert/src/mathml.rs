@@ -5,7 +5,7 @@ use crate::{
     tex::{self, MathFont},
 };
 
-/// Returns the TeX of a `math` element: what its author wrote if the page contains it, otherwise a conversion.
+/// Returns the TeX of a `math` element: the TeX of the author if the page contains it, otherwise a conversion.
 pub(crate) fn formula(dom: &Dom, math: Id) -> String {
     let written = annotation(dom, math).map(|annotation| dom.text_of(annotation, |_| false));
     let written = written.or_else(|| dom.attribute(math, "alttext").map(str::to_owned));

@@ -112,8 +112,8 @@ pub(crate) fn push_text(out: &mut String, text: &str, font: MathFont) {
             }
             false => rest.find(has_font).unwrap_or(rest.len()),
         };
-        let (run, behind) = rest.split_at(end);
-        rest = behind;
+        let (run, after) = rest.split_at(end);
+        rest = after;
         if !has_font(first) {
             run.chars().for_each(|c| push_char(out, c));
             continue;

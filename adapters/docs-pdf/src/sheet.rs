@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_sheet_absorbs_others_behind_its_glyphs() {
+    fn packed_sheet_absorbs_others_after_its_glyphs() {
         let mut sheet = Sheet { glyphs: glyphs(3), ..Sheet::default() };
         sheet.pack();
         sheet.absorb(Sheet { glyphs: glyphs(2), ..Sheet::default() }, 0.0);

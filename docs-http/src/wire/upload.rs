@@ -175,8 +175,8 @@ impl<'a> ApiExtractor<'a> for FileBody {
 
 /// Returns `true` if the body of a request is a form.
 pub(crate) fn is_form(request: &Request) -> bool {
-    let told = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let essence = told.and_then(|told| told.split(';').next()).unwrap_or_default();
+    let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = content_type.and_then(|text| text.split(';').next()).unwrap_or_default();
     essence.trim().eq_ignore_ascii_case(FORM)
 }
 
@@ -230,22 +230,22 @@ fn upload_format(headers: &HeaderMap) -> Result<UploadFormat, ApiError> {
         let coding = fault::plain_message(&coding);
         return Err(unsupported(format!("Content-Encoding: must be `identity`, is `{coding}`")));
     }
-    let Some(told) = text(headers, &header::CONTENT_TYPE)? else {
+    let Some(content_type) = text(headers, &header::CONTENT_TYPE)? else {
         return Ok(UploadFormat::Bytes { content_type: None });
     };
-    let essence = told.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if essence == FORM {
-        let boundary = boundary(&told)
+        let boundary = boundary(&content_type)
             .ok_or_else(|| ApiError::invalid("Content-Type: must contain the boundary of the form"))?;
         return Ok(UploadFormat::Form { boundary });
     }
     if essence.starts_with("multipart/") {
-        let told = fault::plain_message(&told);
+        let shown = fault::plain_message(&content_type);
         return Err(unsupported(format!(
-            "Content-Type: must be `{FORM}` or the type of a file, is `{told}`"
+            "Content-Type: must be `{FORM}` or the type of a file, is `{shown}`"
         )));
     }
-    Ok(UploadFormat::Bytes { content_type: Some(told) })
+    Ok(UploadFormat::Bytes { content_type: Some(content_type) })
 }
 
 /// Returns the text of a header that may occur at most once.

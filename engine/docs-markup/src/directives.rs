@@ -1,7 +1,7 @@
 //! Template directives in pages of mdBook (`{{#include file.rs:2:10}}`) and HonKit (`{% include "file.md" %}`).
 //!
 //! The text of a page keeps its directives. An import resolves them with the files of the repository
-//! ([`resolve`]) and stores the results beside the page as [`Expansions`]. Readers see the text with the results in
+//! ([`resolve`]) and stores the results with the page as [`Expansions`]. Readers see the text with the results in
 //! place of the directives ([`Expansions::expand`]). After an edit of the page, the results still apply to the
 //! directives that it keeps. In pages of mdBook, hidden lines of Rust code are not shown, and admonitions are hints.
 
@@ -124,11 +124,12 @@ fn prefixed_length(value: &str, prefix: &str) -> usize {
     value.len().saturating_add(breaks.saturating_mul(prefix.len()))
 }
 
-/// Appends lines, all but the first with a prefix.
+/// Appends lines, all but the first with a prefix. A blank line within a quotation continues it.
 fn push_prefixed(out: &mut String, value: &str, prefix: &str) {
     for (number, line) in value.split_inclusive('\n').enumerate() {
-        if number > 0 && !line.trim().is_empty() {
-            out.push_str(prefix);
+        if number > 0 {
+            let is_blank = line.trim().is_empty();
+            out.push_str(if is_blank { prefix.trim_end_matches([' ', '\t']) } else { prefix });
         }
         out.push_str(line);
     }

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_restart_below_an_item_unless_told_otherwise() {
+    fn numbers_restart_below_an_item_by_default() {
         let levels = [
             level("decimal", "<w:lvlText w:val=\"%1.\"/>"),
             level("lowerLetter", "<w:lvlText w:val=\"%1.%2\"/>"),

@@ -39,8 +39,8 @@ struct SplitPoint {
 const LONG_RUN: LineOffset = 20;
 /// Number of steps after which a bounded search looks for a good split.
 const FEW_STEPS: LineOffset = 256;
-/// Maximum number of compared lines and visited diagonals of a search. Lists that have few distinct lines in a different
-/// order would exceed it. The ranges that remain then have no counterparts.
+/// Maximum number of compared lines and visited diagonals of a search. Lists that have few distinct lines in a
+/// different order would exceed it. The ranges that remain then have no counterparts.
 const MAX_WORK: usize = 8 << 20;
 
 /// A position in a text, or a diagonal. At least one is stored per line, so the type is no larger than [`LineId`].

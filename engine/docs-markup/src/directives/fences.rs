@@ -39,7 +39,7 @@ impl Fence {
 }
 
 /// Returns a line of Rust code as readers see it, or `None` for a hidden line: `# ` and `#` hide a line, and `##`
-/// stands for `#`. The line may be part of a quotation.
+/// is shown as `#`. The line may be part of a quotation.
 pub(super) fn visible_code(line: &str) -> Option<Cow<'_, str>> {
     let code = line.trim_start_matches([' ', '\t', '>']);
     let Some(rest) = code.strip_prefix('#') else { return Some(Cow::Borrowed(line)) };

@@ -78,7 +78,7 @@ fn included_lines_keep_the_indentation_of_the_directive() {
             &[("src/a.txt", "a\n\nb\n")]
         )
         .0,
-        "1. x\n   ```\n   a\n\n   b\n   ```\n> a\n\n> b\n"
+        "1. x\n   ```\n   a\n\n   b\n   ```\n> a\n>\n> b\n"
     );
 }
 
@@ -279,7 +279,7 @@ fn admonitions_of_mdbook_become_hints() {
     ] {
         assert_eq!(shown(&mdbook(), text, &[]).0, expected, "{text}");
     }
-    // A text whose hints would exceed the limit is shown as it is.
+    // A text whose hints would exceed the limit is unchanged.
     let many = "```admonish tip\n```\n".repeat(MAX_EXPANDED_BYTES / 30);
     assert_eq!(shown(&mdbook(), &many, &[]).0, many);
     let honkit = RepoConfig::from_honkit("", &RepoPath::default());

@@ -205,11 +205,11 @@ impl<'a> BookReader<'a> {
     }
 
     /// Reports settings that have no effect.
-    fn ignored<'n>(&mut self, what: &str, names: impl Iterator<Item = &'n str>) {
+    fn ignored<'n>(&mut self, kind: &str, names: impl Iterator<Item = &'n str>) {
         let names: Vec<String> =
             names.map(|name| format!("`{}`", name.escape_debug())).take(MAX_NAMED).collect();
         if !names.is_empty() {
-            self.warnings.push(self.file, None, format!("{what} are not run: {}", names.join(", ")));
+            self.warnings.push(self.file, None, format!("{kind} are not run: {}", names.join(", ")));
         }
     }
 
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn mdbook_redirects_lead_from_old_to_new_pages() {
+    fn mdbook_redirects_resolve_to_new_pages() {
         let config = mdbook(
             "[output.html.redirect]\n\"/a/old.html\" = \"new.html#part\"\n\"b.html\" = \"/c/index.html\"\n\
              \"/d/index.html\" = \"../e.html\"\n\"f.html\" = \"../g.html\"\n\"x.html\" = \"https://example.com\"\n\

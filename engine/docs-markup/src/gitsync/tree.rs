@@ -146,7 +146,7 @@ impl RepoTree {
         }
     }
 
-    /// Lets links to a missing file resolve to another file.
+    /// Resolves links to a missing file to another file.
     pub fn set_alias(&mut self, missing: RepoPath, file: RepoPath) {
         self.aliases.insert(missing, file);
     }

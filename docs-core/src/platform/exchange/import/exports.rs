@@ -11,6 +11,8 @@ use crate::content::gitsync::RepoPath;
 const ID_DIGITS: usize = 32;
 /// Minimum length of the ids in names of exported HTML pages, in decimal digits.
 const MIN_NUMBER_DIGITS: usize = 4;
+/// The title of a page whose name is only an id.
+const UNTITLED: &str = "Untitled";
 /// Text in the index of an exported HTML space.
 const INDEX_MARK: &[u8] = b"Available Pages";
 /// Maximum size of a table in bytes. Further rows are left out, because a page has a maximum size too.
@@ -65,7 +67,10 @@ impl ExportNames {
         }
         // The next number of each title.
         let mut next: HashMap<(String, String), u32> = HashMap::new();
-        for ((parent, id), title) in found {
+        // Only if no name of a page has a title, the page is untitled.
+        let (titled, untitled): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|(_, title)| title != UNTITLED);
+        for ((parent, id), title) in titled.into_iter().chain(untitled) {
             if names.names.contains_key(&id) {
                 continue;
             }
@@ -121,7 +126,7 @@ fn parse_id(name: &str) -> Option<NameParts<'_>> {
     if !is_id(id) {
         return None;
     }
-    let title = if title.is_empty() { "Untitled" } else { title.strip_suffix(' ')? };
+    let title = if title.is_empty() { UNTITLED } else { title.strip_suffix(' ')? };
     Some(NameParts { title: title.trim(), id, rest }).filter(|parts| !parts.title.is_empty())
 }
 

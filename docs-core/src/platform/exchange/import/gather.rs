@@ -342,7 +342,7 @@ impl<'a> Gatherer<'a> {
         let (mut ids, mut left) = (HashMap::new(), MAX_FILES_BYTES);
         let beyond = wanted.len().saturating_sub(MAX_FILES);
         if beyond > 0 {
-            let what = format!("{beyond} images beyond the limit of {MAX_FILES} stay where they are");
+            let what = format!("{beyond} images beyond the limit of {MAX_FILES} keep their addresses");
             gathered.warnings.add(what);
         }
         for image in wanted.into_iter().take(MAX_FILES) {

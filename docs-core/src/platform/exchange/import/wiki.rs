@@ -250,18 +250,18 @@ fn bracket_line(line: &str, pages: &WikiPages, out: &mut String) {
     let mut rest = line;
     let mut ticks = 0;
     while let Some(start) = rest.find("[[") {
-        let (before, behind) = rest.split_at(start);
-        let Some(end) = behind.find("]]") else { break };
-        let inside = &behind[2..end];
+        let (before, tail) = rest.split_at(start);
+        let Some(end) = tail.find("]]") else { break };
+        let inside = &tail[2..end];
         out.push_str(before);
         ticks += before.matches('`').count();
         // Preceded by an odd number of backticks: inside code.
         if ticks % 2 == 1 {
-            out.push_str(&behind[..end + 2]);
+            out.push_str(&tail[..end + 2]);
         } else {
             out.push_str(&bracket(inside, pages));
         }
-        rest = &behind[end + 2..];
+        rest = &tail[end + 2..];
     }
     out.push_str(rest);
 }

@@ -45,7 +45,8 @@ impl View {
         self.references.to_string()
     }
 
-    /// Deducts the bytes of a destination from the budget for repeated destinations. Returns `false` if it is exhausted.
+    /// Deducts the bytes of a destination from the budget for repeated destinations. Returns `false` if it is
+    /// exhausted.
     pub(super) fn repeat_destination(&self, bytes: usize) -> bool {
         let left = self.destination_bytes_left.get().checked_sub(bytes);
         left.inspect(|left| self.destination_bytes_left.set(*left)).is_some()

@@ -23,10 +23,10 @@ impl DetailReader<'_, '_> {
     /// Returns a plausible value of a schema. It is not validated against the schema. `None` if the schema contains
     /// itself, or at a limit.
     pub(super) fn example(&self, whole: &MergedSchema, depth: usize, direction: Direction) -> Option<Json> {
-        let told = [whole.value("example"), whole.value("examples").and_then(|all| all.items().first())];
-        let told = told.into_iter().chain([whole.value("default"), whole.value("const")]).flatten().next();
-        if let Some(told) = told.or_else(|| whole.values().into_iter().next()) {
-            return Some(told.clone());
+        let given = [whole.value("example"), whole.value("examples").and_then(|all| all.items().first())];
+        let given = given.into_iter().chain([whole.value("default"), whole.value("const")]).flatten().next();
+        if let Some(given) = given.or_else(|| whole.values().into_iter().next()) {
+            return Some(given.clone());
         }
         let is_end = depth >= MAX_SCHEMA_DEPTH || self.is_enclosing(whole.origin.as_ref());
         if is_end || !self.has_room() {

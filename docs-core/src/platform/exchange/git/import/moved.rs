@@ -18,8 +18,8 @@ use crate::{
 const MIN_SIMILARITY: u64 = 50;
 /// Lines that occur in more texts than this are ignored.
 const MAX_TEXTS_PER_LINE: usize = 50;
-/// Maximum number of distinct lines in an index, and of bytes of the texts that are compared with each other. Pages beyond
-/// these limits receive new ids.
+/// Maximum number of distinct lines in an index, and of bytes of the texts that are compared with each other. Pages
+/// beyond these limits receive new ids.
 const MAX_INDEXED_LINES: usize = 500_000;
 const MAX_COMPARED_BYTES: usize = 64_000_000;
 /// Minimum length of a compared line in bytes. Shorter lines, such as brackets and rules, are ignored.
