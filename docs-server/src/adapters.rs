@@ -10,14 +10,26 @@ use docs_core::{
 };
 
 pub(crate) use self::first_import::FirstImport;
-#[cfg(not(all(feature = "blobs", feature = "git", feature = "pdf", feature = "web")))]
+#[cfg(not(all(
+    feature = "blobs",
+    feature = "git",
+    feature = "pdf",
+    feature = "translate",
+    feature = "web"
+)))]
 use self::missing_feature::refuse;
 use crate::{ServerConfig, ServerError, config::files_origin, search_index, store_url::StoreAccess};
 
 mod first_import;
 #[cfg(feature = "git")]
 mod git;
-#[cfg(not(all(feature = "blobs", feature = "git", feature = "pdf", feature = "web")))]
+#[cfg(not(all(
+    feature = "blobs",
+    feature = "git",
+    feature = "pdf",
+    feature = "translate",
+    feature = "web"
+)))]
 mod missing_feature;
 pub(crate) mod worker;
 
@@ -104,7 +116,7 @@ fn open_blobs(place: Option<&str>) -> Result<Option<Arc<dyn Blobs>>, ServerError
 }
 
 #[cfg(not(feature = "blobs"))]
-fn blobs(place: Option<&str>) -> Result<Option<Arc<dyn Blobs>>, ServerError> {
+fn open_blobs(place: Option<&str>) -> Result<Option<Arc<dyn Blobs>>, ServerError> {
     refuse(place.is_some(), "--blobs", "blobs").map(|()| None)
 }
 
@@ -120,7 +132,7 @@ fn add_web(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerErr
 }
 
 #[cfg(not(feature = "web"))]
-fn web(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
+fn add_web(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     // With the `git` feature, the flag also applies to Git imports.
     let is_asked = config.outbound != crate::OutboundPolicy::Public && !cfg!(feature = "git");
     refuse(is_asked, "--outbound", "web").map(|()| builder)
@@ -170,7 +182,7 @@ fn add_translator(builder: Builder, config: &ServerConfig) -> Result<Builder, Se
 }
 
 #[cfg(not(feature = "translate"))]
-fn translator(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
+fn add_translator(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     refuse(config.translator != crate::TranslatorKind::Pseudo, "--translator", "translate")?;
     refuse(config.translator_url.is_some(), "--translator-url", "translate")?;
     refuse(config.translator_key.is_some(), "--translator-key", "translate")?;
@@ -184,7 +196,7 @@ fn add_saml(builder: Builder) -> Builder {
 }
 
 #[cfg(not(feature = "saml"))]
-fn saml(builder: Builder) -> Builder {
+fn add_saml(builder: Builder) -> Builder {
     builder
 }
 
@@ -197,7 +209,7 @@ async fn add_git(builder: Builder, config: &ServerConfig) -> Result<(Builder, Fi
 
 /// Without the `git` feature, nothing can be imported and the first space stays empty.
 #[cfg(not(feature = "git"))]
-async fn git(builder: Builder, config: &ServerConfig) -> Result<(Builder, FirstImport), ServerError> {
+async fn add_git(builder: Builder, config: &ServerConfig) -> Result<(Builder, FirstImport), ServerError> {
     refuse(config.import.is_some(), "--import", "git")?;
     refuse(config.git_cache.is_some(), "--git-cache", "git")?;
     refuse(config.git_cache_size.is_some(), "--git-cache-size", "git")?;

@@ -65,7 +65,7 @@ fn in_folder(_: &Path) -> Result<Arc<dyn SearchIndex>, ServerError> {
 }
 
 #[cfg(not(feature = "search"))]
-fn beside(file: &Path) -> Result<Arc<dyn SearchIndex>, ServerError> {
+fn open_for_file(file: &Path) -> Result<Arc<dyn SearchIndex>, ServerError> {
     let folder = folder_of(file);
     tracing::debug!(folder = %folder.display(), "use search index in memory without the feature `search`");
     Ok(in_memory())

@@ -55,7 +55,7 @@ pub(crate) fn add_worker_adapters(builder: Builder, config: &ServerConfig) -> Re
 
 /// Without these features, no adapters are added, and `--fonts` is rejected.
 #[cfg(not(feature = "worker"))]
-pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
+pub(crate) fn add_worker_adapters(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     super::missing_feature::refuse(config.fonts.is_some(), "--fonts", "pdf")?;
     Ok(builder)
 }
