@@ -10,15 +10,9 @@ use docs_core::{
 };
 
 pub(crate) use self::first_import::FirstImport;
-#[cfg(not(all(
-    feature = "blobs",
-    feature = "git",
-    feature = "pdf",
-    feature = "translate",
-    feature = "web"
-)))]
-use self::missing_feature::refuse;
-use crate::{ServerConfig, ServerError, config::files_origin, search_index, store_url::StoreAccess};
+use crate::{
+    ServerConfig, ServerError, StoreUrl, config::files_origin, search_index, store_url::StoreAccess,
+};
 
 mod first_import;
 #[cfg(feature = "git")]
@@ -74,21 +68,43 @@ pub(crate) async fn admin_platform(
 }
 
 /// Builds the platform for `export`, which reads content as visitors do. It has the server's base URL and secrets.
-pub(crate) async fn export_platform(config: &ServerConfig, base: &str) -> Result<Platform, ServerError> {
+pub(crate) async fn export_platform(config: &ServerConfig) -> Result<Platform, ServerError> {
+    let base = base_url_of_database(config)?;
     let (store, objects) = config.store.open(open_blobs(config.blobs.as_deref())?).await?;
     let key = match &config.secret {
         Some(secret) => SealingKey::from_secret(secret.reveal()),
         None => load_or_create_sealing_key(&store, &SystemClock, &RandomIds).await?,
     };
-    Ok(add_addresses(Platform::builder(store, objects).secrets(key), config, base)?.build())
+    build_for_database(Platform::builder(store, objects).secrets(key), config, &base).await
 }
 
 /// Builds the platform for `import`, which converts documents and fetches their images as the server does.
-pub(crate) async fn import_platform(config: &ServerConfig, base: &str) -> Result<Platform, ServerError> {
+pub(crate) async fn import_platform(config: &ServerConfig) -> Result<Platform, ServerError> {
+    let base = base_url_of_database(config)?;
     let (store, objects) = config.store.open(open_blobs(config.blobs.as_deref())?).await?;
     let builder = Platform::builder(store, objects);
     let builder = add_web(worker::add_worker_adapters(builder, config)?, config)?;
-    Ok(add_addresses(builder, config, base)?.build())
+    build_for_database(builder, config, &base).await
+}
+
+/// Returns the base URL for a command that uses the database of a server. Rejects a store in memory.
+fn base_url_of_database(config: &ServerConfig) -> Result<String, ServerError> {
+    if config.store == StoreUrl::Memory {
+        let why = "must be the database of the server; `memory` has no data";
+        return Err(ServerError::for_flag("--store", why));
+    }
+    Ok(config.given_base_url()?.unwrap_or_else(|| format!("http://{}", config.bind)))
+}
+
+/// Builds the platform of a command, and checks the layout of the database.
+async fn build_for_database(
+    builder: Builder,
+    config: &ServerConfig,
+    base: &str,
+) -> Result<Platform, ServerError> {
+    let platform = add_addresses(builder, config, base)?.build();
+    platform.check_layout().await.map_err(|why| ServerError::for_flag("--store", why))?;
+    Ok(platform)
 }
 
 /// Sets the base URL for URLs in responses, and the files origin.
@@ -117,7 +133,7 @@ fn open_blobs(place: Option<&str>) -> Result<Option<Arc<dyn Blobs>>, ServerError
 
 #[cfg(not(feature = "blobs"))]
 fn open_blobs(place: Option<&str>) -> Result<Option<Arc<dyn Blobs>>, ServerError> {
-    refuse(place.is_some(), "--blobs", "blobs").map(|()| None)
+    missing_feature::refuse(place.is_some(), "--blobs", "blobs").map(|()| None)
 }
 
 #[cfg(feature = "web")]
@@ -135,7 +151,7 @@ fn add_web(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerErr
 fn add_web(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     // With the `git` feature, the flag also applies to Git imports.
     let is_asked = config.outbound != crate::OutboundPolicy::Public && !cfg!(feature = "git");
-    refuse(is_asked, "--outbound", "web").map(|()| builder)
+    missing_feature::refuse(is_asked, "--outbound", "web").map(|()| builder)
 }
 
 /// Adds the configured translator.
@@ -183,10 +199,11 @@ fn add_translator(builder: Builder, config: &ServerConfig) -> Result<Builder, Se
 
 #[cfg(not(feature = "translate"))]
 fn add_translator(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
-    refuse(config.translator != crate::TranslatorKind::Pseudo, "--translator", "translate")?;
-    refuse(config.translator_url.is_some(), "--translator-url", "translate")?;
-    refuse(config.translator_key.is_some(), "--translator-key", "translate")?;
-    refuse(config.translator_model.is_some(), "--translator-model", "translate").map(|()| builder)
+    missing_feature::refuse(config.translator != crate::TranslatorKind::Pseudo, "--translator", "translate")?;
+    missing_feature::refuse(config.translator_url.is_some(), "--translator-url", "translate")?;
+    missing_feature::refuse(config.translator_key.is_some(), "--translator-key", "translate")?;
+    missing_feature::refuse(config.translator_model.is_some(), "--translator-model", "translate")
+        .map(|()| builder)
 }
 
 /// Adds the adapter that reads and writes SAML messages. `--saml` decides whether the sign-in pages are mounted.
@@ -210,8 +227,8 @@ async fn add_git(builder: Builder, config: &ServerConfig) -> Result<(Builder, Fi
 /// Without the `git` feature, nothing can be imported and the first space stays empty.
 #[cfg(not(feature = "git"))]
 async fn add_git(builder: Builder, config: &ServerConfig) -> Result<(Builder, FirstImport), ServerError> {
-    refuse(config.import.is_some(), "--import", "git")?;
-    refuse(config.git_cache.is_some(), "--git-cache", "git")?;
-    refuse(config.git_cache_size.is_some(), "--git-cache-size", "git")?;
+    missing_feature::refuse(config.import.is_some(), "--import", "git")?;
+    missing_feature::refuse(config.git_cache.is_some(), "--git-cache", "git")?;
+    missing_feature::refuse(config.git_cache_size.is_some(), "--git-cache-size", "git")?;
     Ok((builder, FirstImport { title: "Documentation".to_owned(), source: None }))
 }

@@ -11,7 +11,7 @@ use docs_core::{platform::SiteHostRule, store::jobs::MAX_LEASE};
 use docs_http::{CorsOrigin, TrustedProxies};
 use url::{Host, Url};
 
-use crate::{BindAddress, ByteSize, ConnectionConfig, SearchPlace, StoreUrl};
+use crate::{BindAddress, ByteSize, ConnectionConfig, SearchPlace, ServerError, StoreUrl};
 
 /// Configuration of a server. Each field is a flag of the program and an environment variable.
 ///
@@ -307,9 +307,17 @@ fn job_lease(text: &str) -> Result<NonZeroU32, String> {
     read.ok_or_else(|| format!("must be a number of seconds from 1 to {most}"))
 }
 
+impl ServerConfig {
+    /// Returns the normalized base URL, if one is given.
+    pub(crate) fn given_base_url(&self) -> Result<Option<String>, ServerError> {
+        let given = self.base_url.as_deref().map(base_url).transpose();
+        given.map_err(|why| ServerError::for_flag("--base-url", why))
+    }
+}
+
 /// Parses an absolute base URL, and removes its trailing slash. Its path must consist of plain characters, so that all
 /// proxies handle it the same way and the application can be mounted there.
-pub(crate) fn base_url(text: &str) -> Result<String, String> {
+fn base_url(text: &str) -> Result<String, String> {
     let url = Url::parse(text).map_err(|e| format!("{e}; use a form like https://docs.example.com"))?;
     if !matches!(url.scheme(), "http" | "https") || url.query().is_some() || url.fragment().is_some() {
         return Err("must be an http or https URL without `?` and `#`".to_owned());

@@ -10,7 +10,7 @@ use docs_core::{Platform, model::Site, platform::SiteFilter, store::PageRequest}
 use docs_site::{ExportOptions, ExportTarget, SiteConfig, Sites};
 use url::Url;
 
-use crate::{ServerConfig, ServerError, StoreUrl, adapters, config::base_url};
+use crate::{ServerConfig, ServerError, adapters};
 
 /// Exports a site as files into an empty or new folder, and prints a summary.
 ///
@@ -24,15 +24,7 @@ pub(crate) async fn export(
     url_of_copy: Option<Url>,
 ) -> Result<(), ServerError> {
     let options = url_of_copy.map_or_else(ExportOptions::default, ExportOptions::for_url);
-    if config.store == StoreUrl::Memory {
-        let why = "must be the database of the server; `memory` has no data";
-        return Err(ServerError::for_flag("--store", why));
-    }
-    let given = config.base_url.as_deref().map(base_url).transpose();
-    let given = given.map_err(|why| ServerError::for_flag("--base-url", why))?;
-    let base = given.unwrap_or_else(|| format!("http://{}", config.bind));
-    let platform = adapters::export_platform(config, &base).await?;
-    platform.check_layout().await.map_err(|why| ServerError::for_flag("--store", why))?;
+    let platform = adapters::export_platform(config).await?;
     let url = find_site_url(&platform, site).await?;
     let path = Url::parse(&url).map_err(ServerError::from_error)?.path().to_owned();
     let mut folder = Folder::new(to)?;

@@ -13,7 +13,7 @@ use docs_core::{
     store::PageRequest,
 };
 
-use crate::{ServerConfig, ServerError, StoreUrl, adapters, config::base_url};
+use crate::{ServerConfig, ServerError, adapters};
 
 /// Maximum number of files in a folder, and of all folders in it.
 const MAX_FOLDER_ENTRIES: usize = 10_000;
@@ -51,15 +51,7 @@ impl ImportArgs {
 }
 
 async fn import(config: &ServerConfig, args: &ImportArgs) -> Result<(), ServerError> {
-    if config.store == StoreUrl::Memory {
-        let why = "must be the database of the server; `memory` has no data";
-        return Err(ServerError::for_flag("--store", why));
-    }
-    let given = config.base_url.as_deref().map(base_url).transpose();
-    let given = given.map_err(|why| ServerError::for_flag("--base-url", why))?;
-    let base = given.unwrap_or_else(|| format!("http://{}", config.bind));
-    let platform = adapters::import_platform(config, &base).await?;
-    platform.check_layout().await.map_err(|why| ServerError::for_flag("--store", why))?;
+    let platform = adapters::import_platform(config).await?;
     let user = author(&platform, args).await?;
     let of = match &args.change_request {
         Some(request) => ContentVersion::request(args.space.clone(), request),

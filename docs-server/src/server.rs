@@ -19,7 +19,6 @@ use url::Url;
 use crate::{
     FirstStart, SamlMode, ServerConfig, ServerError, StoreUrl, adapters,
     adapters::FirstImport,
-    config::base_url,
     home::Home,
     serve::Service,
     setup::{self, CreatedSite},
@@ -59,8 +58,7 @@ impl Server {
         let cannot = |source: io::Error| ServerError::Listen { address: config.bind.to_string(), source };
         let listener = config.bind.listen().await.map_err(cannot)?;
         let port = listener.local_addr().map_err(cannot)?.port();
-        let given = config.base_url.as_deref().map(base_url).transpose();
-        let given = given.map_err(|why| ServerError::for_flag("--base-url", why))?;
+        let given = config.given_base_url()?;
         let base = given.clone().unwrap_or_else(|| format!("http://{}", config.bind.display_address(port)));
         if given.is_none() && config.bind.is_unspecified() {
             tracing::warn!(

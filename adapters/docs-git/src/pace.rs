@@ -162,6 +162,7 @@ pub(crate) mod timed {
         ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
             let Some((pause, _)) = self.chunks.front() else { return Poll::Ready(None) };
             let pause = *pause;
+            // The clock of these tests is paused: waiting advances it.
             ready!(self.pause.get_or_insert_with(|| Box::pin(sleep(pause))).as_mut().poll(context));
             self.pause = None;
             let chunk = self.chunks.pop_front();

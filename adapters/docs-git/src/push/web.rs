@@ -378,6 +378,7 @@ mod tests {
     ) -> (Result<&'static str, GitError>, u64) {
         let (begun, progress) = (Instant::now(), Progress::new(length));
         let answer = async {
+            // The clock of these tests is paused: waiting advances it.
             for amount in amounts {
                 sleep(SECOND).await;
                 progress.add(amount);

@@ -350,14 +350,8 @@ impl Platform {
         reservation: &mut Reservation,
         bytes: u64,
     ) -> Result<()> {
-        let until = self.clock().now() + LONGEST_WAIT;
         let waits = reservation.waits();
-        let _waiting = Waiting::begin(self, &waits);
-        tokio::select! {
-            biased;
-            () = reservation.hold(bytes) => Ok(()),
-            () = self.clock().wait_until(until) => Err(Error::new(ErrorKind::Unavailable, EXHAUSTED)),
-        }
+        self.wait_for_memory(&waits, reservation.hold(bytes)).await
     }
 
     /// Waits up to [`LONGEST_WAIT`] for memory to process fetched data.
@@ -369,12 +363,17 @@ impl Platform {
         reservation: &mut Reservation,
         bytes: u64,
     ) -> Result<()> {
-        let until = self.clock().now() + LONGEST_WAIT;
         let waits = reservation.waits();
-        let _waiting = Waiting::begin(self, &waits);
+        self.wait_for_memory(&waits, reservation.run(bytes)).await
+    }
+
+    /// Waits up to [`LONGEST_WAIT`] for a reservation.
+    async fn wait_for_memory(&self, waits: &Waits, reserved: impl Future<Output = ()>) -> Result<()> {
+        let until = self.clock().now() + LONGEST_WAIT;
+        let _waiting = Waiting::begin(self, waits);
         tokio::select! {
             biased;
-            () = reservation.run(bytes) => Ok(()),
+            () = reserved => Ok(()),
             () = self.clock().wait_until(until) => Err(Error::new(ErrorKind::Unavailable, EXHAUSTED)),
         }
     }

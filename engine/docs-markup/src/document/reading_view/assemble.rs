@@ -89,7 +89,10 @@ impl SourceLink {
     }
 
     /// Returns a link with this destination. Its first use is free; further ones are deducted from the budget for
-    /// repeated destinations. Returns `None` if that is exhausted.
+    /// repeated destinations.
+    ///
+    /// # Errors
+    /// The unchanged nodes if the budget is exhausted.
     fn link(&mut self, nodes: Vec<Node>, view: &View) -> Result<Inline, Vec<Node>> {
         let target = if let ContentRef::Url { url } = &self.target { url.len() } else { 0 };
         let bytes = target + self.title.as_ref().map_or(0, String::len);
