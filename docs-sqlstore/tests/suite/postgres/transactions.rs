@@ -222,11 +222,11 @@ async fn counter_rows_are_folded_automatically_and_on_request() {
     assert_eq!(now(&store, "ctr!a").await, 1_200);
 }
 
-/// Creates a store with a counter of forty rows, and enough other rows that the folded row is on another page.
-async fn with_parts(postgres: &super::Postgres) -> PostgresStore {
+/// Creates a store with a counter of several rows, and enough other rows that the folded row is on another page.
+async fn with_counter(postgres: &super::Postgres, rows: u32) -> PostgresStore {
     let store = postgres.fresh().await;
     let sql = format!(
-        "INSERT INTO {0}.ctr (k, n) SELECT 'ctr!m', 1 FROM generate_series(1, 40); \
+        "INSERT INTO {0}.ctr (k, n) SELECT 'ctr!m', 1 FROM generate_series(1, {rows}); \
          INSERT INTO {0}.ctr (k, n) SELECT 'ctr!' || n, 1 FROM generate_series(1, 5000) AS n; \
          INSERT INTO {0}.ix (k) SELECT 'cf!' || n FROM generate_series(1, 5000) AS n",
         postgres.schema()
@@ -241,7 +241,7 @@ async fn counter_read_before_folding_still_causes_conflicts() {
     for deletes in [false, true] {
         let change = if deletes { Op::Delete("ctr!m".into()) } else { Op::Add("ctr!m".into(), 1) };
         // One transaction reads the counter and writes a number; the other reads the number and changes the counter.
-        let store = with_parts(&postgres).await;
+        let store = with_counter(&postgres, 40).await;
         let (reader, changer) = (begin(&store, Mode::Write).await, begin(&store, Mode::Write).await);
         assert_eq!(int(&*reader, "ctr!m").await, Ok(40));
         store.fold(&["ctr!m".into()]).await.expect("the server is there");
@@ -251,7 +251,7 @@ async fn counter_read_before_folding_still_causes_conflicts() {
         let read = reader.commit(ops(vec![put("num!y", 40)])).await;
         assert!(changed.is_err() || read.is_err(), "deletes {deletes}: both went first");
         // The same, but the counter is read afterwards, from an older snapshot.
-        let store = with_parts(&postgres).await;
+        let store = with_counter(&postgres, 40).await;
         let (reader, changer) = (begin(&store, Mode::Write).await, begin(&store, Mode::Write).await);
         assert_eq!(int(&*reader, "num!x").await, Ok(0));
         store.fold(&["ctr!m".into()]).await.expect("the server is there");
@@ -269,7 +269,8 @@ async fn counter_read_before_folding_still_causes_conflicts() {
 #[tokio::test]
 async fn counter_deletion_and_folding_retain_later_increments() {
     let postgres = postgres!();
-    let store = with_parts(&postgres).await;
+    // Too few rows to be folded in the background, which can conflict with a deletion.
+    let store = with_counter(&postgres, 20).await;
     let deleter = begin(&store, Mode::Write).await;
     assert_eq!(int(&*deleter, "num!x").await, Ok(0));
     commit(&store, vec![Op::Add("ctr!m".into(), 7)]).await.expect("no conflict");
