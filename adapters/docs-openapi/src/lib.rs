@@ -13,8 +13,8 @@ mod node;
 mod outline;
 mod parsed_file;
 mod references;
-mod shape;
 mod text;
+mod validation;
 
 use std::sync::Arc;
 
@@ -100,7 +100,7 @@ fn read_here(files: &SpecFiles) -> Result<ReadSpec, SpecError> {
     missing.sort();
     missing.dedup();
     let Some(entry) = parsed.first() else { return Ok(unparsed_spec(findings)) };
-    let Some(version) = shape::check(entry, &at_hand, &mut findings) else {
+    let Some(version) = validation::check(entry, &at_hand, &mut findings) else {
         return Ok(unparsed_spec(findings));
     };
     let outline = outline::outline(entry, &at_hand, version);

@@ -8,7 +8,7 @@ use crate::{
     node::JsonNode,
     parsed_file::ParsedFile,
     references::SpecFileMap,
-    shape::{MAX_TAGS, OpenApiVersion, operations},
+    validation::{MAX_TAGS, OpenApiVersion, operations},
 };
 
 /// Maximum length of a description in bytes. The text of a page has the same limit.

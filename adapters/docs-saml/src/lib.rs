@@ -10,11 +10,13 @@
 //! | `refusal` | the error of a refused message |
 //! | `scan` | document limits, checked before parsing |
 //! | `xml` | element lookup and text extraction |
-//! | `key` | certificate keys and signature algorithms |
+//! | `algorithms` | accepted algorithms of signatures and digests |
+//! | `key` | keys of certificates |
 //! | `signature` | signature verification, returning the signed bytes |
 //! | `response` | verification of responses and assertions |
 //! | `request` | requests and metadata |
 
+mod algorithms;
 mod key;
 mod refusal;
 mod request;

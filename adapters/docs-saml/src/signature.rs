@@ -12,7 +12,8 @@ use roxmltree::{Document, Node};
 use xml_sec::c14n::{C14nAlgorithm, C14nMode, canonicalize};
 
 use crate::{
-    key::{PublicKey, base64, digest_of},
+    algorithms::digest_of,
+    key::{PublicKey, base64},
     refusal::refuse,
     xml::{DSIG, attribute, is_element, only_child, parse, text},
 };

@@ -178,7 +178,7 @@ pub const LIMITS: &[LimitGroup] = &[
             window("Validity of an e-mail invitation", invites::INVITE_WINDOW),
             window(
                 "Retention of the response to a request with an `Idempotency-Key`",
-                request::IDEMPOTENCY_WINDOW,
+                idempotency::IDEMPOTENCY_WINDOW,
             ),
             limit("Validity of the address of a PDF file", Amount::Time(pdf::PDF_WINDOW)),
             limit("Retention of a PDF file for later requests", Amount::Time(pdf::PDF_REUSE_WINDOW)),

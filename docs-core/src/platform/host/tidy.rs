@@ -7,7 +7,7 @@ use docs_macros::{boxed, operation};
 
 use crate::{
     Result,
-    platform::kernel::{audit_log::AuditLog, platform::Platform, request::IDEMPOTENCY_WINDOW},
+    platform::kernel::{audit_log::AuditLog, idempotency::IDEMPOTENCY_WINDOW, platform::Platform},
     store::{
         FeedPos, Indexed, KeyBuf, RECEIPTS, Scan, Tx, decode,
         records::{

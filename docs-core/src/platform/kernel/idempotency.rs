@@ -11,6 +11,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use chrono::TimeDelta;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
@@ -19,11 +20,14 @@ use crate::{
     platform::kernel::{
         actor::Actor,
         platform::Platform,
-        request::{IDEMPOTENCY_WINDOW, IdempotentRequest, Right},
+        request::{IdempotentRequest, Right},
         write::Answer,
     },
     store::{Answers, StoreError, StoreFailure as _, Tx, records::IdempotencyRecord},
 };
+
+/// Retention period of the response to an idempotent request.
+pub const IDEMPOTENCY_WINDOW: TimeDelta = TimeDelta::hours(24);
 
 /// Maximum size of a stored response as JSON, in bytes. Once sealed, it is still well below the store's record limit.
 pub(in crate::platform) const MAX_ANSWER_BYTES: usize = 128 * 1024;

@@ -9,7 +9,6 @@ use std::{
     },
 };
 
-use chrono::TimeDelta;
 use serde::Serialize;
 
 use crate::{
@@ -19,9 +18,6 @@ use crate::{
     policy::{OrgAction, SpaceAction},
     store::{Hash, Tx, records::LinkInviteGrant},
 };
-
-/// Retention period of the response to an idempotent request.
-pub const IDEMPOTENCY_WINDOW: TimeDelta = TimeDelta::hours(24);
 
 /// A key chosen by the client, which makes a request safe to retry. Consists of visible ASCII characters.
 ///
