@@ -22,6 +22,7 @@ use crate::{
     address::SitePlace,
     gather::gather_references,
     page::{Caches, PageContext, PageKey, SpaceKey, find_page},
+    render::MAX_RESOLVED_BYTES,
     sources::Basis,
     visit::Visit,
 };
@@ -74,6 +75,7 @@ pub(crate) async fn page_markdown(
     };
     let space = scene.addresses.space.clone();
     let id = page.clone();
+    let _rendering = caches.renderings.begin(&scene.visit.found.organization).await?;
     let page = match scene.visit.content(&space).get_page(page, shown).await? {
         RevisionPage::Document(page) => *page,
         _ => return Err(docs_core::Error::not_found("page")),
@@ -93,11 +95,7 @@ pub(crate) async fn page_markdown(
     let resolved: HashMap<String, Resolution> =
         targets.into_iter().map(|(destination, target)| (destination, resolve(&target))).collect();
     let resolved = Arc::new(resolved);
-    let rewrite = move |text: &str| {
-        let resolve = |destination: &str| resolved.get(destination).cloned().unwrap_or(Resolution::Keep);
-        rewrite_links(text, |link| resolve(&link.destination)).into_owned()
-    };
-    let text = run_on_text(&text, rewrite).await;
+    let text = run_on_text(&text, move |text: &str| with_urls(text, &resolved)).await;
     let mut out = format!("# {}\n\n", one_line(&page.base.title));
     if let Some(description) = page.description.as_deref().filter(|text| !text.trim().is_empty()) {
         out.push_str(&format!("> {}\n\n", one_line(description)));
@@ -105,6 +103,23 @@ pub(crate) async fn page_markdown(
     out.push_str(text.trim_end());
     out.push('\n');
     Ok(out)
+}
+
+/// Replaces destinations by their resolutions. Beyond [`MAX_RESOLVED_BYTES`], links become plain text.
+fn with_urls(text: &str, resolved: &HashMap<String, Resolution>) -> String {
+    let mut left = MAX_RESOLVED_BYTES;
+    let mut resolve = |destination: &str| match resolved.get(destination) {
+        Some(Resolution::To(url)) => match left.checked_sub(url.len()) {
+            Some(rest) => {
+                left = rest;
+                Resolution::To(url.clone())
+            }
+            None => Resolution::Plain,
+        },
+        Some(other) => other.clone(),
+        None => Resolution::Keep,
+    };
+    rewrite_links(text, |link| resolve(&link.destination)).into_owned()
 }
 
 /// Returns the destinations in `text` that are references, with the referenced content, in text order.

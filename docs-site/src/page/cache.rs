@@ -21,6 +21,7 @@ use crate::{
     machine::{MarkdownPage, SiteLists},
     page_tree::TextName,
     render::{PrerenderedPage, RenderOptions},
+    renderings::Renderings,
     request::SiteRequest,
     site_cache::SiteCaches,
 };
@@ -94,6 +95,7 @@ pub(crate) struct Caches {
     /// The page to return for an anonymous request.
     answered: Cache<AnonymousPageKey, Versioned<Arc<PageKey>>, EntryWeigher>,
     pub(super) descriptions: DescriptionParser,
+    pub(crate) renderings: Renderings,
 }
 
 impl Caches {
@@ -112,6 +114,7 @@ impl Caches {
             drawn: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, small, EntryWeigher),
             answered: Cache::with_weighter(EXPECTED_ENTRIES, small / 2, EntryWeigher),
             descriptions: DescriptionParser::new(2 * small),
+            renderings: Renderings::default(),
         }
     }
 

@@ -17,6 +17,9 @@ const MAX_DESCRIBED: u32 = 500;
 /// of them. Without these limits, a page could repeat long content any number of times.
 const MAX_REUSED_BYTES: usize = 4 << 20;
 const MAX_DESCRIBED_BYTES: usize = 4 << 20;
+/// The maximum size in bytes of the URLs, titles and labels that references on a page resolve to. A reference of a few
+/// bytes can have a URL of thousands.
+pub(crate) const MAX_RESOLVED_BYTES: usize = 4 << 20;
 
 /// Counters for one page.
 #[derive(Debug, Default)]
@@ -26,6 +29,7 @@ pub(crate) struct Counter {
     pub(super) described: Cell<u32>,
     pub(super) reused_bytes: Cell<usize>,
     pub(super) described_bytes: Cell<usize>,
+    resolved_bytes: Cell<usize>,
     pub(super) formulas: math::Budget,
     /// The anchors of the operations so far, because an id must be unique.
     anchors: RefCell<HashSet<blake3::Hash>>,
@@ -55,6 +59,12 @@ impl Counter {
     pub(super) fn try_count_described(&self) -> bool {
         self.described.set(self.described.get() + 1);
         self.described.get() <= MAX_DESCRIBED && self.described_bytes.get() < MAX_DESCRIBED_BYTES
+    }
+
+    /// Counts the bytes of a URL, title or label of a reference. Returns `true` if they are within the limit.
+    pub(super) fn try_count_resolved(&self, bytes: usize) -> bool {
+        self.resolved_bytes.set(self.resolved_bytes.get().saturating_add(bytes));
+        self.resolved_bytes.get() <= MAX_RESOLVED_BYTES
     }
 
     /// Returns `true` for the first use of an anchor.
@@ -89,6 +99,13 @@ mod tests {
         let counter = Counter::default();
         let shown = (0..=MAX_REUSES).filter(|_| counter.try_count_reuse()).count();
         assert_eq!(u32::try_from(shown), Ok(MAX_REUSES));
+    }
+
+    #[test]
+    fn resolved_references_beyond_their_bytes_are_left_out() {
+        let counter = Counter::default();
+        let counted = [(); 5].map(|()| counter.try_count_resolved(MAX_RESOLVED_BYTES / 4));
+        assert_eq!(counted, [true, true, true, true, false]);
     }
 
     #[test]

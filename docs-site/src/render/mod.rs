@@ -6,6 +6,8 @@ mod block;
 mod code;
 mod counter;
 mod figure;
+#[cfg(test)]
+mod hostile;
 mod inline;
 mod math;
 mod placeholder;
@@ -17,7 +19,7 @@ mod table;
 
 use self::position::NodePosition;
 pub(crate) use self::{
-    counter::Counter,
+    counter::{Counter, MAX_RESOLVED_BYTES},
     plain::Outline,
     prerendered::{PrerenderedPage, RenderOptions},
     renderer::Renderer,

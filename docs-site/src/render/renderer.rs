@@ -38,8 +38,18 @@ impl Renderer<'_> {
         renderer.write_blocks(html, &document.nodes, NodePosition::default());
     }
 
-    /// Resolves a reference.
+    /// Resolves a reference. Beyond the size of the resolved references of a page, references have neither a URL nor a
+    /// name.
     pub(super) fn target(&self, target: &ContentRef) -> ReferenceTarget {
+        let resolved = self.resolve(target);
+        let bytes = [&resolved.href, &resolved.name].into_iter().flatten().map(String::len).sum();
+        match self.counter.try_count_resolved(bytes) {
+            true => resolved,
+            false => ReferenceTarget { href: None, name: None, ..resolved },
+        }
+    }
+
+    fn resolve(&self, target: &ContentRef) -> ReferenceTarget {
         self.gaps.inspect(|gaps| gaps.record_reference(target));
         if let ContentRef::Anchor { anchor, page: None, space: None } = target
             && let Some(own) = self.anchors.and_then(|anchors| anchors.resolve(anchor))
@@ -50,10 +60,10 @@ impl Renderer<'_> {
         self.addresses.target(target)
     }
 
-    /// Resolves the URL of an image, with its size if known.
+    /// Resolves the URL of an image, with its size if known. Counts like [`target`](Self::target).
     pub(super) fn picture(&self, target: &ContentRef) -> Option<Picture> {
         self.gaps.inspect(|gaps| gaps.record_reference(target));
-        self.addresses.picture(target)
+        self.addresses.picture(target).filter(|picture| self.counter.try_count_resolved(picture.src.len()))
     }
 
     /// Wraps content in a link. Without a URL, the content is not linked.

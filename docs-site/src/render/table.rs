@@ -162,7 +162,9 @@ impl Renderer<'_> {
             @for id in ids {
                 @match kind {
                     TableColumnKind::Select { options, .. } => {
-                        @if let Some(option) = options.iter().find(|option| option.value == *id) {
+                        @if let Some(option) = options.iter().find(|option| option.value == *id)
+                            && self.counter.try_count_resolved(option.label.len())
+                        {
                             span class={ "choice " (color_style(&option.color)) } { (option.label) } " "
                         }
                     }

@@ -9,7 +9,7 @@ use super::{
     Body, ContentError, ContentResult, Cost, LineMerger, Rendering, TextMerger,
     load::{CacheLimits, CacheStats, MissingCollector, ObjectCaches, PassResult, Session},
     map,
-    offload::{run_in_place, run_on_text},
+    offload::run_in_place,
     text,
 };
 
@@ -128,10 +128,11 @@ impl Content {
         let text = self.body_text(domain, body, rendering).await?;
         let Some(expansions) = expansions.filter(|_| !text.is_empty()) else { return Ok(text) };
         let stored = self.text(domain, expansions).await?;
-        let expansions: Expansions =
-            serde_json::from_str(&stored).map_err(|error| ContentError::Corrupt(error.to_string()))?;
-        let expansions = Arc::new(expansions);
-        Ok(run_on_text(&text, move |text| Arc::<str>::from(expansions.expand(text))).await)
+        run_in_place(|| {
+            let expansions: Expansions =
+                serde_json::from_str(&stored).map_err(|error| ContentError::Corrupt(error.to_string()))?;
+            Ok(expansions.expand(&text).into())
+        })
     }
 
     /// Returns the total cost of all operations so far.

@@ -21,6 +21,7 @@
 
 mod heap;
 mod inputs;
+mod markdown;
 mod parser;
 mod tex;
 
@@ -34,6 +35,7 @@ use cpu_time::{ProcessTime, ThreadTime};
 
 pub use heap::{assert_weight, own_peak_of, peak_of, retained_by};
 pub use inputs::Random;
+pub use markdown::{MARKDOWN, MARKDOWN_FRAMES};
 pub use parser::{Parser, ParserFn};
 pub use tex::TEX;
 

@@ -12,7 +12,10 @@ mod select;
 #[cfg(test)]
 mod tests;
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+};
 
 use docs_model::MAX_PAGE_BYTES;
 use serde::{Deserialize, Serialize};
@@ -53,13 +56,19 @@ impl Expansions {
         }
         let mut out = String::with_capacity(source.len());
         let mut left = MAX_EXPANDED_BYTES.saturating_sub(source.len());
+        let mut line_breaks = HashMap::new();
         scan(source, self.format, Place::Text, &mut |token| match token {
             Token::Text(text) => out.push_str(text),
             Token::Literal(text) => out.push_str(&text),
             Token::Hidden => {}
             Token::Directive(directive) => {
-                let value = self.values(directive.place).get(&directive.key()).map_or("", String::as_str);
-                if let Some(rest) = left.checked_sub(prefixed_length(value, directive.prefix)) {
+                let Some((key, value)) = self.values(directive.place).get_key_value(&directive.key()) else {
+                    return;
+                };
+                // A page can have tens of thousands of directives with the same long result.
+                let breaks =
+                    *line_breaks.entry((directive.place, key)).or_insert_with(|| count_line_breaks(value));
+                if let Some(rest) = left.checked_sub(prefixed_length(value, breaks, directive.prefix)) {
                     left = rest;
                     match directive.hides_lines {
                         true => push_prefixed(&mut out, &without_hidden_lines(value), directive.prefix),
@@ -118,9 +127,12 @@ pub(crate) fn title_line(text: &str) -> Option<(&str, usize)> {
     (!title.is_empty() && !title.contains('}')).then_some((title, line.len()))
 }
 
-/// Returns the maximum length of lines, all but the first with a prefix.
-fn prefixed_length(value: &str, prefix: &str) -> usize {
-    let breaks = value.bytes().filter(|byte| *byte == b'\n').count();
+fn count_line_breaks(value: &str) -> usize {
+    value.bytes().filter(|byte| *byte == b'\n').count()
+}
+
+/// Returns the maximum length of a text with this number of line breaks, if all lines but the first get a prefix.
+const fn prefixed_length(value: &str, breaks: usize, prefix: &str) -> usize {
     value.len().saturating_add(breaks.saturating_mul(prefix.len()))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::{
-    Expansions, MAX_EXPANDED_BYTES,
+    Expansions, MAX_EXPANDED_BYTES, count_line_breaks,
     fences::without_hidden_lines,
     may_have_directives, prefixed_length, push_prefixed,
     scan::{Directive, Place, Token, scan},
@@ -17,7 +17,8 @@ pub const MAX_INCLUDE_DEPTH: usize = 10;
 pub const MAX_INCLUDES: usize = 1_000;
 /// Maximum total size in bytes of the results of an import: 32 MiB.
 const MAX_RESULT_BYTES: usize = 32 << 20;
-/// Maximum total size in bytes of the files that the directives of an import search. A file counts for each directive.
+/// Maximum total size in bytes of the files and book values that the directives of an import read. Each counts for each
+/// directive.
 const MAX_READ_BYTES: usize = 100_000_000;
 /// Maximum number of warnings per page.
 const MAX_WARNINGS: usize = 20;
@@ -27,7 +28,7 @@ const MAX_WARNINGS: usize = 20;
 pub struct IncludeBudget {
     /// The remaining size of the results in bytes.
     pub result_bytes: usize,
-    /// The remaining size of the files that are searched for lines, in bytes. A file counts for each directive.
+    /// The remaining size of the files and book values that are read, in bytes. Each counts for each directive.
     pub read_bytes: usize,
 }
 
@@ -147,13 +148,19 @@ impl<'r> Resolver<'r> {
     }
 
     fn value(&mut self, directive: &Directive<'_>) -> String {
+        if self.is_full {
+            return String::new();
+        }
         let Some(left) = self.left.checked_sub(1) else {
             self.full("it has too many directives");
             return String::new();
         };
         self.left = left;
         match directive.name {
-            "book" => self.config.book.get(directive.arguments).cloned().unwrap_or_default(),
+            "book" => {
+                let value = self.config.book.get(directive.arguments);
+                value.filter(|value| self.take(value)).cloned().unwrap_or_default()
+            }
             "include" | "rustdoc_include" | "playground" | "playpen" => {
                 self.included(directive).unwrap_or_default()
             }
@@ -206,16 +213,7 @@ impl<'r> Resolver<'r> {
         }
         self.out.included.insert(path.clone());
         match self.files.get(path) {
-            Some(IncludedFile::Text(text)) => match self.budget.read_bytes.checked_sub(text.len()) {
-                Some(left) => {
-                    self.budget.read_bytes = left;
-                    Some(text)
-                }
-                None => {
-                    self.full("the repository has too many directives");
-                    None
-                }
-            },
+            Some(IncludedFile::Text(text)) => self.take(text).then_some(text),
             Some(IncludedFile::Missing(reason)) => {
                 self.warn(written, reason);
                 None
@@ -225,6 +223,15 @@ impl<'r> Resolver<'r> {
                 None
             }
         }
+    }
+
+    /// Takes the size of a text from the budget. Returns `false` with a warning if the budget does not suffice.
+    fn take(&mut self, text: &str) -> bool {
+        match self.budget.read_bytes.checked_sub(text.len()) {
+            Some(left) => self.budget.read_bytes = left,
+            None => self.full("the repository has too many directives"),
+        }
+        !self.is_full
     }
 
     /// Resolves the directives in an included text.
@@ -241,7 +248,8 @@ impl<'r> Resolver<'r> {
             Token::Directive(directive) => {
                 let value = self.value(&directive);
                 let value = if directive.hides_lines { without_hidden_lines(&value) } else { value };
-                if out.len() + prefixed_length(&value, directive.prefix) <= MAX_EXPANDED_BYTES {
+                let breaks = count_line_breaks(&value);
+                if out.len() + prefixed_length(&value, breaks, directive.prefix) <= MAX_EXPANDED_BYTES {
                     push_prefixed(&mut out, &value, directive.prefix);
                 } else {
                     self.full("the results of its directives are too long");

@@ -180,6 +180,27 @@ fn results_have_a_bounded_size_and_number() {
     );
 }
 
+/// Takes minutes if the result is searched for each directive.
+#[test]
+fn results_that_do_not_fit_cost_no_search() {
+    let long = "x".repeat(MAX_EXPANDED_BYTES - 1_000);
+    let text = "{{#include a.txt}}\n".repeat(50_000);
+    assert_eq!(shown(&mdbook(), &text, &[("src/a.txt", &long)]).0, "\n".repeat(50_000));
+}
+
+#[test]
+fn copied_book_values_count_as_read() {
+    let page = RepoPath::new("page.md").unwrap();
+    let config = RepoConfig::from_honkit(r#"{"variables": {"v": "0123456789"}}"#, &RepoPath::default());
+    let known = files(&[("a.md", &"{{book.v}}".repeat(20))]);
+    let mut budget = IncludeBudget { read_bytes: 350, ..IncludeBudget::default() };
+    let found = resolve("{% include \"a.md\" %}", &page, &config, &known, &mut budget).unwrap();
+    // The file has 200 bytes, and the rest suffices for 15 of the 20 values.
+    assert_eq!(found.expansions.expand("{% include \"a.md\" %}"), "0123456789".repeat(15));
+    assert_eq!(found.warnings, ["the repository has too many directives; the rest is not shown"]);
+    assert_eq!(budget.read_bytes, 0);
+}
+
 #[test]
 fn budget_of_an_import_is_shared_by_its_pages() {
     let known = files(&[("src/a.txt", "0123456789")]);

@@ -42,8 +42,8 @@ impl Anchors {
         for block in &document.nodes {
             block.visit(&mut |block| {
                 let Some(id) = own(block) else { return };
-                anchors.own.insert(id.to_owned());
-                if is_heading(block) {
+                // Of several blocks with one anchor, links lead to the first.
+                if anchors.own.insert(id.to_owned()) && is_heading(block) {
                     headings.push((id.to_owned(), spelling::text_of_nodes(&block.nodes)));
                 }
             });
@@ -178,6 +178,12 @@ mod tests {
             let anchors = anchors(&format!("## {heading}\n"));
             assert_eq!(anchors.resolve(alternative), Some(own), "{heading}: {anchors:?}");
         }
+    }
+
+    #[test]
+    fn only_the_first_heading_with_an_anchor_has_alternatives() {
+        let anchors = anchors(&"<h2 id=a>What's new?</h2>\n\n".repeat(100));
+        assert_eq!(anchors.alternatives("a"), ["whats-new"]);
     }
 
     #[test]

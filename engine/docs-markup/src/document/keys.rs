@@ -15,11 +15,38 @@ const KEY_CHARS: usize = 16;
 
 /// Sets the key of every block, and its anchor if it has one.
 pub(super) fn assign(document: &mut Document) {
-    let mut keys = Keys::default();
-    document.nodes.iter_mut().for_each(|block| {
-        keys.block(block);
+    // The number of blocks by hash.
+    let mut seen: HashMap<blake3::Hash, u64> = HashMap::new();
+    for_each_hashed(document, &mut |block, hash| {
+        let count = seen.entry(*hash).or_default();
+        block.key = Some(match *count {
+            0 => encode_key(hash),
+            count => encode_key(&blake3::hash(&[hash.as_bytes().as_slice(), &count.to_le_bytes()].concat())),
+        });
+        *count += 1;
     });
     anchors(document);
+}
+
+/// Sets the keys and anchors of the blocks that have none.
+pub(super) fn assign_missing(document: &mut Document) {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for block in &document.nodes {
+        block.visit(&mut |block| {
+            if let Some(key) = &block.key {
+                counts.insert(key.clone(), 1);
+            }
+        });
+    }
+    for_each_hashed(document, &mut |block, hash| {
+        if block.key.is_none() {
+            let key = encode_key(hash);
+            let count = counts.entry(key.clone()).or_default();
+            block.key = Some(if *count == 0 { key } else { format!("{key}-{count}") });
+            *count += 1;
+        }
+    });
+    missing_anchors(document);
 }
 
 /// Returns the key of a block without a preceding equal block. Blocks with equal content have equal keys, regardless of
@@ -46,43 +73,40 @@ fn encode_key(hash: &blake3::Hash) -> String {
     key
 }
 
-#[derive(Default)]
-struct Keys {
-    /// The number of blocks by hash.
-    seen: HashMap<blake3::Hash, u64>,
-    /// The content of the blocks being hashed. Ancestors precede their descendants.
-    said: HashInput,
+/// Calls `visit` with every block and the hash of its content, descendants first. Each block is serialized once.
+fn for_each_hashed(document: &mut Document, visit: &mut impl FnMut(&mut Block, &blake3::Hash)) {
+    let mut said = HashInput::default();
+    document.nodes.iter_mut().for_each(|block| {
+        visit_hashed(block, &mut said, visit);
+    });
 }
 
-impl Keys {
-    /// Sets the keys of a block and its descendants. Returns the hash of its content.
-    fn block(&mut self, block: &mut Block) -> blake3::Hash {
-        let start = self.said.head(block);
-        for node in &mut block.nodes {
-            match node {
-                Node::Block(block) => {
-                    let hash = self.block(block);
-                    self.said.hash(&hash);
-                }
-                node => self.said.node(node),
+/// Returns the hash of the block. In `said`, the content of ancestors precedes that of their descendants.
+fn visit_hashed(
+    block: &mut Block,
+    said: &mut HashInput,
+    visit: &mut impl FnMut(&mut Block, &blake3::Hash),
+) -> blake3::Hash {
+    let start = said.head(block);
+    for node in &mut block.nodes {
+        match node {
+            Node::Block(block) => {
+                let hash = visit_hashed(block, said, visit);
+                said.hash(&hash);
             }
+            node => said.node(node),
         }
-        for fragment in block.fragments.iter_mut().flatten() {
-            self.said.name(fragment);
-            for block in &mut fragment.nodes {
-                let hash = self.block(block);
-                self.said.hash(&hash);
-            }
-        }
-        let hash = self.said.end(start);
-        let count = self.seen.entry(hash).or_default();
-        block.key = Some(match *count {
-            0 => encode_key(&hash),
-            count => encode_key(&blake3::hash(&[hash.as_bytes().as_slice(), &count.to_le_bytes()].concat())),
-        });
-        *count += 1;
-        hash
     }
+    for fragment in block.fragments.iter_mut().flatten() {
+        said.name(fragment);
+        for block in &mut fragment.nodes {
+            let hash = visit_hashed(block, said, visit);
+            said.hash(&hash);
+        }
+    }
+    let hash = said.end(start);
+    visit(block, &hash);
+    hash
 }
 
 /// Returns the hash of a block's content.
@@ -240,7 +264,7 @@ fn anchors(document: &mut Document) {
 }
 
 /// Sets the anchors of blocks that have none.
-pub(super) fn missing_anchors(document: &mut Document) {
+fn missing_anchors(document: &mut Document) {
     let mut taken = UniqueNames::default();
     for block in &document.nodes {
         block.visit(&mut |block| {

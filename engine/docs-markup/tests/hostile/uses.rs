@@ -1,6 +1,6 @@
 //! Processing of parsed text: rewriting of links, references and segments, and documents as JSON.
 
-use docs_hostile::{CONSTANT_MEMORY, Parser, ParserFn};
+use docs_hostile::{CONSTANT_MEMORY, MARKDOWN, MARKDOWN_FRAMES, Parser, ParserFn};
 use docs_markup::{
     document,
     gitsync::{RepoPath, references},
@@ -9,7 +9,7 @@ use docs_markup::{
 };
 use docs_model::{Document, MAX_PAGE_BYTES};
 
-use crate::{DOCUMENT, FRAMES, MARKDOWN};
+use crate::DOCUMENT;
 
 #[test]
 fn processing_repeated_constructs_takes_linear_memory() {
@@ -40,7 +40,7 @@ const PARSERS: &[Parser] = &[
     Parser {
         name: "rewritten links",
         pieces: MARKDOWN,
-        frames: FRAMES,
+        frames: MARKDOWN_FRAMES,
         most: MAX_PAGE_BYTES,
         own: LINKS,
         read: ParserFn::Text(rewrite),
@@ -48,7 +48,7 @@ const PARSERS: &[Parser] = &[
     Parser {
         name: "references",
         pieces: MARKDOWN,
-        frames: FRAMES,
+        frames: MARKDOWN_FRAMES,
         most: MAX_PAGE_BYTES,
         own: LINKS,
         read: ParserFn::Text(refer),
@@ -56,7 +56,7 @@ const PARSERS: &[Parser] = &[
     Parser {
         name: "translation",
         pieces: MARKDOWN,
-        frames: FRAMES,
+        frames: MARKDOWN_FRAMES,
         most: MAX_PAGE_BYTES,
         own: 2 * DOCUMENT,
         read: ParserFn::Text(translate),

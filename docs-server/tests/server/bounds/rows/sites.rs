@@ -249,6 +249,18 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-site/src/page_tree_cache.rs::concurrent_requests_build_a_tree_once",
             ).within("a page of a large space"),
             bound(
+                "Pages that a server renders at the same time",
+                "docs-site/src/renderings.rs::MAX_RENDERINGS",
+                Beyond::Queued,
+                "docs-site/src/renderings.rs::renderings_of_one_organization_leave_half_to_others",
+            ).within("a page of a large space"),
+            bound(
+                "Pages of an organization that a server renders at the same time",
+                "docs-site/src/renderings.rs::MAX_SHARE",
+                Beyond::Queued,
+                "docs-site/src/renderings.rs::renderings_of_one_organization_leave_half_to_others",
+            ).within("a page of a large space"),
+            bound(
                 "Pages whose descriptions of operations are parsed at the same time",
                 "docs-site/src/descriptions.rs::MAX_PARSES",
                 Beyond::Queued,
@@ -289,6 +301,12 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-site/src/render/counter.rs::MAX_REUSED_BYTES",
                 Beyond::LeftOut,
                 "docs-site/tests/site/large.rs::one_reusable_content_used_many_times_makes_no_huge_page",
+            ).within("many reusable contents"),
+            bound(
+                "Bytes of resolved references of a page: URLs, titles and labels",
+                "docs-site/src/render/counter.rs::MAX_RESOLVED_BYTES",
+                Beyond::LeftOut,
+                "docs-site/src/render/counter.rs::resolved_references_beyond_their_bytes_are_left_out",
             ).within("many reusable contents"),
             bound(
                 "Bytes of shown operations and schemas",

@@ -1,13 +1,10 @@
-//! Final steps of building a view: footnote bodies, keys and anchors.
+//! Final steps of building a view: footnote bodies.
 
 use std::collections::HashMap;
 
 use docs_model::{Block, Document, Fragment, Inline, InlineKind, Node};
 
-use super::{
-    super::{keys, memory},
-    state::View,
-};
+use super::{super::memory, state::View};
 
 /// The body of a footnote, which each reference copies.
 struct NoteBody {
@@ -72,27 +69,4 @@ fn plain(nodes: &mut Vec<Node>) {
         }
     }
     *nodes = out;
-}
-
-/// Sets the keys and anchors of new blocks.
-pub(super) fn keys(document: &mut Document) {
-    let mut counts: HashMap<String, usize> = HashMap::new();
-    for block in &document.nodes {
-        block.visit(&mut |block| {
-            if let Some(key) = &block.key {
-                counts.insert(key.clone(), 1);
-            }
-        });
-    }
-    for block in &mut document.nodes {
-        block.visit_mut(&mut |block| {
-            if block.key.is_none() {
-                let key = keys::content(block);
-                let count = counts.entry(key.clone()).or_default();
-                block.key = Some(if *count == 0 { key } else { format!("{key}-{count}") });
-                *count += 1;
-            }
-        });
-    }
-    keys::missing_anchors(document);
 }

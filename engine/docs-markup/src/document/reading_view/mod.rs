@@ -32,6 +32,7 @@ use std::borrow::Cow;
 use docs_model::Document;
 
 use self::state::View;
+use super::keys;
 
 /// Returns the document as readers see it, or the document itself if it contains no markup that was preserved as text.
 ///
@@ -49,7 +50,7 @@ pub fn reading_view(document: &Document) -> Cow<'_, Document> {
     let nodes = view.level(&document.nodes, 0);
     let mut shown = Document { nodes, data: document.data.clone(), ..Document::new(Vec::new()) };
     finish::notes(&mut shown, &mut view);
-    finish::keys(&mut shown);
+    keys::assign_missing(&mut shown);
     Cow::Owned(shown)
 }
 

@@ -9,6 +9,7 @@ use crate::{
             BookFormat, FormatError, ImportPlan, PageLinks, PlannedFile, RepoConfig, RepoPath, RepoTree,
         },
         markdown::MAX_PAGE_FILE_BYTES,
+        run_in_place,
     },
     platform::exchange::git::sync::{decode_text, format_error, git_error},
 };
@@ -35,9 +36,12 @@ impl Importer<'_> {
         }
         let resolved = loop {
             let mut budget = self.directives.budget;
-            let Some(resolved) = resolve(text, page, config, &self.directives.files, &mut budget) else {
+            let files = &self.directives.files;
+            let Some(resolved) = run_in_place(|| resolve(text, page, config, files, &mut budget)) else {
                 return Ok(());
             };
+            // Reading counts for each attempt, and results only for the last one.
+            self.directives.budget.read_bytes = budget.read_bytes;
             if resolved.unread.is_empty() {
                 self.directives.budget = budget;
                 break resolved;
