@@ -148,6 +148,7 @@ impl<'t> Scanner<'_, 't> {
         let (prefix, mut done, mut at) = (split_prefix(line).0, 0, 0);
         // A line without further ends has no further directives.
         let last = line.rfind("}}").map_or(0, |last| last + 2);
+        let mut ends = Ends::new(line, "}");
         while let Some(start) = line[at..last.max(at)].find("{{").map(|start| at + start) {
             if start > done
                 && line.as_bytes().get(start - 1) == Some(&b'\\')
@@ -159,7 +160,7 @@ impl<'t> Scanner<'_, 't> {
                 continue;
             }
             at = start + 2;
-            let Some(end) = find_end(line, at, "}") else { continue };
+            let Some(end) = ends.next_from(at) else { continue };
             let Some(found) =
                 line[end..].starts_with("}}").then(|| mdbook_directive(&line[at..end])).flatten()
             else {
@@ -185,16 +186,17 @@ impl<'t> Scanner<'_, 't> {
     fn honkit(&mut self, line: &'t str) {
         let (prefix, mut done, mut at) = (split_prefix(line).0, 0, 0);
         self.is_in_span = false;
+        let (mut tag_ends, mut value_ends) = (Ends::new(line, "%}"), Ends::new(line, "}}"));
         while let Some(start) = line[at..].find('{').map(|start| at + start) {
             at = start + 1;
-            let close = match line.as_bytes().get(at) {
-                Some(b'%') => "%}",
-                Some(b'{') if !self.is_raw => "}}",
+            let (is_tag, ends) = match line.as_bytes().get(at) {
+                Some(b'%') => (true, &mut tag_ends),
+                Some(b'{') if !self.is_raw => (false, &mut value_ends),
                 _ => continue,
             };
-            let Some(end) = find_end(line, at + 1, close) else { continue };
+            let Some(end) = ends.next_from(at + 1) else { continue };
             let inside = line[at + 1..end].trim_matches('-').trim();
-            match self.honkit_action(inside, close == "%}") {
+            match self.honkit_action(inside, is_tag) {
                 HonkitAction::Keep => continue,
                 HonkitAction::Raw(is_raw) => {
                     self.honkit_text(&line[done..start]);
@@ -242,10 +244,29 @@ impl<'t> Scanner<'_, 't> {
     }
 }
 
-/// Returns the position of a sign within the maximum length of a directive.
-fn find_end(line: &str, at: usize, sign: &str) -> Option<usize> {
-    let window = &line[at..line.floor_char_boundary(at + MAX_DIRECTIVE_BYTES)];
-    window.find(sign).map(|end| at + end)
+/// The positions of a sign in a line. Each byte is searched once, however many directives have no end.
+struct Ends<'t> {
+    line: &'t str,
+    sign: &'static str,
+    /// The position found last, or the end of the line if there is none.
+    next: Option<usize>,
+}
+
+impl<'t> Ends<'t> {
+    const fn new(line: &'t str, sign: &'static str) -> Self {
+        Self { line, sign, next: None }
+    }
+
+    /// Returns the first position from `at` on, if it is within the maximum length of a directive. `at` must not
+    /// decrease between calls.
+    fn next_from(&mut self, at: usize) -> Option<usize> {
+        let next = match self.next {
+            Some(next) if next >= at => next,
+            _ => self.line[at..].find(self.sign).map_or(self.line.len(), |end| at + end),
+        };
+        self.next = Some(next);
+        (next + self.sign.len() <= self.line.len().min(at + MAX_DIRECTIVE_BYTES)).then_some(next)
+    }
 }
 
 enum HonkitAction<'t> {

@@ -180,6 +180,18 @@ fn results_have_a_bounded_size_and_number() {
     );
 }
 
+#[test]
+fn a_directive_has_at_most_500_bytes() {
+    for (length, is_text) in [(486, false), (487, true)] {
+        let path = "a".repeat(length);
+        let text = format!("{{% x {{% include \"{path}\" %}}");
+        let page = RepoPath::new("page.md").unwrap();
+        let config = RepoConfig::from_honkit("", &RepoPath::default());
+        let found = resolve(&text, &page, &config, &files(&[]), &mut IncludeBudget::default());
+        assert_eq!(found.is_none_or(|found| found.unread.is_empty()), is_text, "{length}");
+    }
+}
+
 /// Takes minutes if the result is searched for each directive.
 #[test]
 fn results_that_do_not_fit_cost_no_search() {
