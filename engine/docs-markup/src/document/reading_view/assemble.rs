@@ -314,16 +314,15 @@ fn has_inline(nodes: &[Node]) -> bool {
 
 /// Trims whitespace from both ends of the nodes.
 fn trimmed(mut nodes: Vec<Node>) -> Vec<Node> {
-    while let Some(Node::Text(text)) = nodes.first_mut() {
-        let Some(leaf) = text.leaves.first_mut() else {
-            nodes.remove(0);
-            continue;
-        };
-        leaf.text = leaf.text.trim_start().to_owned();
-        if !leaf.text.is_empty() {
-            break;
+    // A text can begin with as many empty leaves as its page has runs, so they are removed together.
+    let is_blank_text =
+        |node: &Node| matches!(node, Node::Text(text) if text.leaves.iter().all(is_blank_leaf));
+    nodes.drain(..nodes.iter().take_while(|node| is_blank_text(node)).count());
+    if let Some(Node::Text(text)) = nodes.first_mut() {
+        text.leaves.drain(..text.leaves.iter().take_while(|leaf| is_blank_leaf(leaf)).count());
+        if let Some(leaf) = text.leaves.first_mut() {
+            leaf.text = leaf.text.trim_start().to_owned();
         }
-        text.leaves.remove(0);
     }
     while let Some(Node::Text(text)) = nodes.last_mut() {
         let Some(leaf) = text.leaves.last_mut() else {
@@ -337,4 +336,8 @@ fn trimmed(mut nodes: Vec<Node>) -> Vec<Node> {
         text.leaves.pop();
     }
     nodes
+}
+
+fn is_blank_leaf(leaf: &Leaf) -> bool {
+    leaf.text.trim_start().is_empty()
 }
