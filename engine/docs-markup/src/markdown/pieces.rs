@@ -91,26 +91,36 @@ enum LastBlock {
 }
 
 /// Calls `found` with the parts of `text`. `piece` is the minimum length of a piece. Blocks with an excessive number of
-/// delimiters are skipped.
+/// delimiters are skipped, and so are pieces without links, definitions, tags, code and HTML.
 pub(super) fn each(text: &str, piece: usize, known: &TextDefinitions, found: &mut dyn FnMut(TextPart<'_>)) {
     let mut cuts = CutFinder::new(text, piece);
     let mut at = 0;
     let mut columns = None;
-    while at < text.len() {
+    let mut sign = cut::next_sign(text, at);
+    while sign < text.len() {
         let own = TextPiece { text, known, at, columns };
         let (end, last) = own.end(&mut cuts);
         let piece = text.get(at..end).unwrap_or_default();
-        if cuts.is_dense(piece) {
+        let is_dense = sign < end && cuts.is_dense(piece);
+        at = match sign < end {
+            false => end,
             // The skipped piece may end within code that continues after it.
-            at = if cut::may_stay_open(piece) { text.len() } else { end };
-            columns = None;
-            continue;
-        }
-        at = own.read(end, found);
+            true if is_dense => {
+                if cut::may_stay_open(piece) {
+                    text.len()
+                } else {
+                    end
+                }
+            }
+            true => own.read(end, found),
+        };
         columns = match last {
-            LastBlock::Table(columns) if at == end => Some(columns),
+            LastBlock::Table(columns) if at == end && !is_dense => Some(columns),
             _ => None,
         };
+        if sign < at {
+            sign = cut::next_sign(text, at);
+        }
     }
 }
 

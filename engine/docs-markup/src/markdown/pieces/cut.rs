@@ -53,7 +53,7 @@ impl<'t> CutFinder<'t> {
 
     /// Returns `true` if the tree of a piece would be far larger than that of any text written by people.
     pub(super) fn is_dense(&self, piece: &str) -> bool {
-        nodes(piece) > MAX_PIECE_NODES + self.text.len() / BYTES_A_NODE
+        has_more_nodes(piece, MAX_PIECE_NODES + self.text.len() / BYTES_A_NODE)
     }
 }
 
@@ -72,7 +72,7 @@ fn lines(text: &str, at: usize) -> impl Iterator<Item = (usize, &str)> {
 }
 
 fn is_blank(line: &str) -> bool {
-    line.trim_matches([' ', '\t', '\r', '\n']).is_empty()
+    line.bytes().all(|b| matches!(b, b' ' | b'\t' | b'\r' | b'\n'))
 }
 
 /// Returns `true` if a line has unindented text.
@@ -82,7 +82,7 @@ fn is_flush(line: &str) -> bool {
 
 /// Returns `true` if a line begins a non-empty list item.
 pub(super) fn is_item(line: &str) -> bool {
-    let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let rest = match digits {
         0 => line.strip_prefix(['*', '-', '+']),
         1..=9 => line[digits..].strip_prefix(['.', ')']),
@@ -94,7 +94,7 @@ pub(super) fn is_item(line: &str) -> bool {
 
 /// Returns `true` if a line ends any preceding paragraph.
 fn interrupts(line: &str) -> bool {
-    let level = line.len() - line.trim_start_matches('#').len();
+    let level = line.bytes().take_while(|b| *b == b'#').count();
     let is_heading = (1..=6).contains(&level) && line[level..].starts_with(' ');
     is_heading || (!line.starts_with(|c: char| c.is_ascii_digit()) && is_item(line))
 }
@@ -147,7 +147,7 @@ impl Code {
                 self.doubt
             };
         }
-        let inside = line.trim_start_matches(is_before).strip_prefix('<').unwrap_or_default();
+        let inside = without_markers(line).strip_prefix('<').unwrap_or_default();
         let goes_on = UNTIL_END
             .iter()
             .any(|(name, _)| inside.get(..name.len()).is_some_and(|own| own.eq_ignore_ascii_case(name)));
@@ -160,16 +160,19 @@ impl Code {
 
 /// Returns the character and length of the fence that a line begins outside of any open block.
 fn opens(line: &str) -> Option<(char, usize)> {
-    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let mark = line.bytes().next().filter(|mark| matches!(mark, b'`' | b'~')).map(char::from)?;
     let info = line.trim_start_matches(mark);
     let length = line.len() - info.len();
     (length >= 3 && !(mark == '`' && info.contains('`'))).then_some((mark, length))
 }
 
-/// Returns an upper bound on the number of nodes in the tree of a piece.
-fn nodes(piece: &str) -> usize {
+/// Returns `true` if an upper bound on the number of nodes in the tree of a piece exceeds `most`.
+fn has_more_nodes(piece: &str, most: usize) -> bool {
     let (mut nodes, mut columns, mut code) = (0, 0, Code::default());
     for line in piece.split_inclusive('\n') {
+        if nodes > most {
+            return true;
+        }
         let bytes = line.as_bytes();
         if code.holds(line) {
             // Each line of code is a text node.
@@ -191,15 +194,16 @@ fn nodes(piece: &str) -> usize {
         }
         columns = columns.max(columns_of(line));
     }
-    nodes
+    nodes > most
 }
 
 /// Returns the number of columns that a line may define for the rows below it.
 fn columns_of(line: &str) -> usize {
-    let is_before = |c: char| c.is_ascii_digit() || matches!(c, '>' | ' ' | '\t' | '*' | '+' | '.' | ')');
-    let rest = line.trim_start_matches(is_before);
-    let is_rule = rest.contains('-') && rest.bytes().all(|b| b"|-: \t\r\n".contains(&b));
-    let columns = if is_rule { rest.matches('|').count() } else { 0 };
+    let is_before = |b: &u8| *b != b'-' && is_marker_byte(*b);
+    let rest = &line.as_bytes()[line.bytes().take_while(is_before).count()..];
+    let is_of_rule = |b: &u8| matches!(b, b'|' | b'-' | b':' | b' ' | b'\t' | b'\r' | b'\n');
+    let is_rule = rest.iter().all(is_of_rule) && rest.contains(&b'-');
+    let columns = if is_rule { rest.iter().filter(|b| **b == b'|').count() } else { 0 };
     columns.min(ADDED_CELLS)
 }
 
@@ -212,13 +216,29 @@ pub(super) fn may_stay_open(piece: &str) -> bool {
 
 /// Returns `true` if a line begins a fence or HTML in any container.
 fn is_opening_line(line: &str) -> bool {
-    let rest = line.trim_start_matches(is_before);
-    rest.starts_with("```") || rest.starts_with("~~~") || rest.starts_with('<')
+    matches!(without_markers(line).as_bytes(), [b'<', ..] | [b'`', b'`', b'`', ..] | [b'~', b'~', b'~', ..])
 }
 
-/// Returns `true` for characters of list and quotation markers, which may precede the beginning of a block.
-fn is_before(c: char) -> bool {
-    c.is_ascii_digit() || " \t>*+-.)".contains(c)
+/// Returns a line without the list and quotation markers that may precede the beginning of a block.
+fn without_markers(line: &str) -> &str {
+    &line[line.bytes().take_while(|b| is_marker_byte(*b)).count()..]
+}
+
+/// Returns `true` for the bytes of list and quotation markers.
+const fn is_marker_byte(b: u8) -> bool {
+    b.is_ascii_digit() || matches!(b, b' ' | b'\t' | b'>' | b'*' | b'+' | b'-' | b'.' | b')')
+}
+
+/// Returns the position of the first byte, at or after a position, that can be part of a destination, a definition, or
+/// code or HTML that hides either. Text before it has no relevant parts, and leaves no block open.
+pub(super) fn next_sign(text: &str, at: usize) -> usize {
+    let bytes = text.as_bytes();
+    let is_sign = |at: usize| match bytes[at] {
+        b'[' | b'<' | b'`' | b'~' => true,
+        b'{' => bytes.get(at + 1) == Some(&b'%'),
+        _ => false,
+    };
+    (at..bytes.len()).find(|at| is_sign(*at)).unwrap_or(bytes.len())
 }
 
 /// Returns the end of the fence that begins at a position, including its closing line.
