@@ -326,15 +326,20 @@ impl PostingList<'_> {
 
 /// Returns the words of a page with their positions, and the number of words in its title.
 fn words_of(page: &PageDocument) -> (HashMap<FieldWord, Vec<u8>>, u32) {
-    let mut words: HashMap<FieldWord, PositionEncoder> = HashMap::new();
+    let mut all = HashMap::new();
     let mut title_words = 0;
     for field in Field::ALL {
-        for token in page.tokens(field) {
+        let mut words: HashMap<String, PositionEncoder> = HashMap::new();
+        page.for_each_token(field, |word, position| {
             title_words += u32::from(field == Field::Title);
-            words.entry((token.text, field as u8)).or_default().push(token.position);
-        }
+            match words.get_mut(word) {
+                Some(positions) => positions.push(position),
+                None => words.entry(word.to_owned()).or_default().push(position),
+            }
+        });
+        all.extend(words.into_iter().map(|(word, places)| ((word, field as u8), places.into_bytes())));
     }
-    (words.into_iter().map(|(word, places)| (word, places.into_bytes())).collect(), title_words)
+    (all, title_words)
 }
 
 /// Returns the page with this number.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     score::Field,
-    words::{WordToken, tokens},
+    words::{WordToken, for_each_token, tokens},
 };
 
 /// Position gap between the last word of a section and the first word of the next section, which prevents phrases from
@@ -43,6 +43,23 @@ pub struct Section {
 impl PageDocument {
     /// Returns the words of a field lazily, in order. Separate texts of a field are separated by a position gap.
     pub fn tokens(&self, field: Field) -> impl Iterator<Item = WordToken> {
+        join_texts(self.texts(field))
+    }
+
+    /// Calls `each` with the text and the position of each of the [`tokens`](Self::tokens) of a field. It allocates no
+    /// memory for words, which makes it several times as fast.
+    pub fn for_each_token(&self, field: Field, mut each: impl FnMut(&str, u32)) {
+        let mut last: Option<u32> = None;
+        for text in self.texts(field) {
+            let start = last.map_or(0, |last| last + GAP);
+            for_each_token(text, |word, position| {
+                last = Some(start + position);
+                each(word, start + position);
+            });
+        }
+    }
+
+    fn texts(&self, field: Field) -> impl Iterator<Item = &str> {
         let (text, sections) = match field {
             Field::Title => (Some(self.title.as_str()), &[][..]),
             Field::Description => (self.description.as_deref(), &[][..]),
@@ -52,7 +69,7 @@ impl PageDocument {
             Field::Headings => section.heading.as_deref(),
             _ => Some(section.text.as_str()),
         });
-        join_texts(text.into_iter().chain(texts))
+        text.into_iter().chain(texts)
     }
 
     /// Returns the approximate size in bytes.
@@ -87,4 +104,33 @@ fn join_texts<'t>(texts: impl Iterator<Item = &'t str>) -> impl Iterator<Item = 
 #[must_use]
 pub fn hash_name(parts: &[&str]) -> u64 {
     u64::from_be_bytes(docs_model::hash::fingerprint(parts, ListOrder::Asc))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn visited_tokens_equal_the_tokens_of_all_fields() {
+        let section = |heading: &str, text: &str| Section {
+            anchor: None,
+            heading: Some(heading.to_owned()),
+            text: text.to_owned(),
+        };
+        let page = PageDocument {
+            organization: "a".parse().expect("an id"),
+            space: "a".parse().expect("an id"),
+            page: "a".parse().expect("an id"),
+            title: "Crème, v2".to_owned(),
+            description: Some("全文検索 of words".to_owned()),
+            text: Hash::compute(b""),
+            sections: vec![section("One", "a b"), section("", "..."), section("Two", "c 都")],
+        };
+        for field in Field::ALL {
+            let mut visited = Vec::new();
+            page.for_each_token(field, |word, position| visited.push((word.to_owned(), position)));
+            let expected: Vec<_> = page.tokens(field).map(|token| (token.text, token.position)).collect();
+            assert_eq!(visited, expected);
+        }
+    }
 }

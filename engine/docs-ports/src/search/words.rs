@@ -54,6 +54,29 @@ pub fn tokens(text: &str) -> impl Iterator<Item = WordToken> {
     (0..).zip(words).map(|(position, token)| WordToken { position, ..token })
 }
 
+/// Calls `each` with the text and the position of each of the [`tokens`] of `text`. Words share one buffer, so that the
+/// many words of a page need no allocation each.
+pub(super) fn for_each_token(text: &str, mut each: impl FnMut(&str, u32)) {
+    let mut position = 0;
+    let mut add = |token: &str| {
+        if !token.is_empty() {
+            each(token, position);
+            position += 1;
+        }
+    };
+    let mut folded = String::new();
+    for run in runs(text) {
+        match run.script {
+            Script::Spaced => {
+                folded.clear();
+                fold_into(&text[run.from..run.to], &mut folded);
+                add(&folded);
+            }
+            Script::Unspaced => pairs(text, run).for_each(|token| add(&token.text)),
+        }
+    }
+}
+
 /// A run of letters and digits of the same script class.
 struct ScriptRun {
     from: usize,
@@ -86,13 +109,17 @@ fn script(c: char) -> Option<Script> {
 
 /// Splits `text` into runs, in order.
 fn runs(text: &str) -> impl Iterator<Item = ScriptRun> {
-    let mut characters = text.char_indices().peekable();
+    let mut at = 0;
     iter::from_fn(move || {
-        let (from, script) = characters.by_ref().find_map(|(at, c)| Some((at, script(c)?)))?;
+        let mut rest = text[at..].char_indices();
+        let (from, script) = rest.find_map(|(offset, c)| Some((at + offset, script(c)?)))?;
+        // Only runs of spaced scripts contain ASCII characters.
+        let word = from + text.as_bytes()[from..].iter().take_while(|b| b.is_ascii_alphanumeric()).count();
         // Combining marks belong to their base character.
         let belongs = |c| self::script(c).map_or_else(|| is_combining_mark(c), |other| other == script);
-        while characters.next_if(|(_, c)| belongs(*c)).is_some() {}
-        let to = characters.peek().map_or(text.len(), |(at, _)| *at);
+        let end = text[word..].char_indices().find(|(_, c)| !belongs(*c));
+        let to = end.map_or(text.len(), |(offset, _)| word + offset);
+        at = to;
         Some(ScriptRun { from, to, script })
     })
 }
@@ -132,8 +159,17 @@ fn characters(text: &str, run: ScriptRun) -> impl Iterator<Item = (usize, usize)
 
 /// Folds spelling variants of a word: converts to lowercase, removes diacritics, and unifies compatibility equivalents.
 fn fold(word: &str) -> String {
+    let mut folded = String::new();
+    fold_into(word, &mut folded);
+    folded
+}
+
+/// Like [`fold`], but appends the folded word to `folded`.
+fn fold_into(word: &str, folded: &mut String) {
     if word.is_ascii() {
-        return word.chars().take(MAX_WORD).map(|c| c.to_ascii_lowercase()).collect();
+        let start = folded.len();
+        folded.push_str(&word[..word.len().min(MAX_WORD)]);
+        return folded[start..].make_ascii_lowercase();
     }
     let mut out = String::with_capacity(word.len());
     for c in word.nfkd().flat_map(char::to_lowercase) {
@@ -153,7 +189,7 @@ fn fold(word: &str) -> String {
             _ => {}
         }
     }
-    out.nfc().take(MAX_WORD).collect()
+    folded.extend(out.nfc().take(MAX_WORD));
 }
 
 /// Returns `true` for marks that writers commonly omit: accents, Hebrew points, Arabic vowels. In other scripts, marks
@@ -215,6 +251,10 @@ mod tests {
         #[test]
         fn words_are_substrings_and_folding_is_idempotent(text in "\\PC{0,60}") {
             let found: Vec<_> = tokens(&text).collect();
+            let mut visited = Vec::new();
+            for_each_token(&text, |word, position| visited.push((word.to_owned(), position)));
+            let expected: Vec<_> = found.iter().map(|token| (token.text.clone(), token.position)).collect();
+            prop_assert_eq!(visited, expected);
             for (at, token) in found.iter().enumerate() {
                 prop_assert_eq!(token.position as usize, at);
                 prop_assert!(token.from < token.to && text.get(token.from..token.to).is_some());
