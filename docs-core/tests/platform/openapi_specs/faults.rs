@@ -106,6 +106,8 @@ struct ReaderPlan {
     readings: usize,
     always: Option<ReaderFault>,
     at: BTreeMap<usize, ReaderFault>,
+    /// The number of times that each file was read, by location.
+    of_file: BTreeMap<String, usize>,
 }
 
 impl Outside {
@@ -137,6 +139,9 @@ impl SpecReader for Outside {
         let fault = {
             let mut plan = held(&self.reader);
             plan.readings += 1;
+            for file in std::iter::once(&files.entry).chain(&files.others) {
+                *plan.of_file.entry(file.location.clone()).or_default() += 1;
+            }
             let number = plan.readings;
             plan.at.remove(&number).or(plan.always)
         };
@@ -208,8 +213,8 @@ async fn act(w: &World, web: &MemWeb, meanwhile: Meanwhile) {
 #[tokio::test]
 async fn changes_during_processing_take_precedence() {
     use Meanwhile::{Delete, DeleteAndPut, Nothing, Publish, PutAddress, PutText};
-    // Blocked at the document, its read, the referenced file, and the read of both files.
-    for waits_at in 0..4 {
+    // Blocked at the document, its read, the referenced file, its read, and the read of both files.
+    for waits_at in 0..5 {
         for meanwhile in [Nothing, PutAddress, PutText, Publish, Delete, DeleteAndPut] {
             let told = format!("{meanwhile:?} at {waits_at}");
             let (w, outside) = rig().await;
@@ -308,8 +313,8 @@ async fn fetch_errors_are_reported_with_the_url() {
 
 #[tokio::test]
 async fn reader_failure_is_not_reported_as_document_error() {
-    // Faults at the read of the document, and at the read of both files.
-    for at in 1..=2 {
+    // Faults at the read of the document, of the referenced file, and of both files.
+    for at in 1..=3 {
         for fault in READER_FAULTS {
             let (w, outside) = rig().await;
             outside.web.put(SOURCE, "application/json", with_part("One"));
@@ -326,6 +331,31 @@ async fn reader_failure_is_not_reported_as_document_error() {
             let spec = w.spec("pets").await;
             assert_eq!((spec.last_processed_errors, w.spec_versions("pets").await), (None, 2), "{fault:?}");
         }
+    }
+}
+
+#[tokio::test]
+async fn files_of_a_chain_are_read_twice_whatever_its_length() {
+    let (w, outside) = rig().await;
+    let of_chain = |number: usize| format!("https://api.example/{number}.json");
+    let length = 16;
+    for number in 1..=length {
+        let next =
+            if number < length { format!("{{\"$ref\": \"{}.json\"}}", number + 1) } else { "{}".to_owned() };
+        outside.web.put(
+            &of_chain(number),
+            "application/json",
+            format!("{{\"get\": {{\"responses\": {{\"200\": {next}}}}}}}"),
+        );
+    }
+    outside.web.put(SOURCE, "application/json", with_part("One").replace("part.json", "1.json"));
+    w.put_spec("pets", url(SOURCE)).await;
+    w.settled().await;
+    assert_eq!(w.spec("pets").await.last_processed_errors, None);
+    assert_eq!(w.spec_content("pets").await.as_object().map(serde_json::Map::len), Some(length + 1));
+    let plan = held(&outside.reader);
+    for location in (1..=length).map(of_chain).chain(std::iter::once(SOURCE.to_owned())) {
+        assert_eq!(plan.of_file.get(&location), Some(&2), "{location}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Fetches the document of a specification and the files it references.
 
+use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::join_all;
 
@@ -39,22 +40,28 @@ impl Platform {
             },
         };
         let mut files = SpecFiles { entry, others: Vec::new() };
-        for _ in 0..=MAX_FILE_DEPTH {
-            let reader = self.spec_reader()?;
-            let read = match catch_panic(async { Ok(reader.read(files.clone()).await) }).await {
-                Ok(Ok(read)) => read,
-                Ok(Err(SpecError::TooLarge(why))) => return parse_error(why),
-                Ok(Err(error)) => return reader_error(spec, &error),
-                Err(error) => return reader_error(spec, &error),
+        let mut read = match self.read_spec(spec, files.clone()).await? {
+            Ok(read) if read.missing.is_empty() => return Ok(Ok((files, read))),
+            Ok(read) => read,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        // Each level reads only the files that it adds, and the last reading all of them. Each file is therefore read
+        // twice, whatever the number of levels.
+        for _ in 0..MAX_FILE_DEPTH {
+            let new = match self.fetch_files(&files, &read.missing, until).await? {
+                Ok(new) => new,
+                Err(failure) => return Ok(Err(failure)),
             };
-            if !read.problems.is_empty() {
-                return Ok(Err(Failure::parse(read.problems)));
-            }
+            read = match self.read_spec(spec, SpecFiles { entry: placeholder(), others: new.clone() }).await?
+            {
+                Ok(read) => read,
+                Err(failure) => return Ok(Err(failure)),
+            };
+            files.others.extend(new);
+            files.others.sort_by(|one, other| one.location.cmp(&other.location));
+            read.missing.retain(|url| !has_file(&files, url));
             if read.missing.is_empty() {
-                return Ok(Ok((files, read)));
-            }
-            if let Err(failure) = self.fetch_files(&mut files, &read.missing, until).await? {
-                return Ok(Err(failure));
+                return Ok(self.read_spec(spec, files.clone()).await?.map(|read| (files, read)));
             }
         }
         parse_error(format!(
@@ -63,13 +70,25 @@ impl Platform {
         ))
     }
 
-    /// Fetches referenced files, a few at a time.
+    /// Reads files. A specification with problems is a failure.
+    async fn read_spec(&self, spec: &OpenApiSpecRecord, files: SpecFiles) -> FetchResult<ReadSpec> {
+        let reader = self.spec_reader()?;
+        match catch_panic(async { Ok(reader.read(files).await) }).await {
+            Ok(Ok(read)) if read.problems.is_empty() => Ok(Ok(read)),
+            Ok(Ok(read)) => Ok(Err(Failure::parse(read.problems))),
+            Ok(Err(SpecError::TooLarge(why))) => parse_error(why),
+            Ok(Err(error)) => reader_error(spec, &error),
+            Err(error) => reader_error(spec, &error),
+        }
+    }
+
+    /// Fetches the files that `files` lack, a few at a time.
     async fn fetch_files(
         &self,
-        files: &mut SpecFiles,
+        files: &SpecFiles,
         missing: &[String],
         until: DateTime<Utc>,
-    ) -> FetchResult<()> {
+    ) -> FetchResult<Vec<SpecFile>> {
         if files.others.len() + missing.len() > MAX_FILES {
             return parse_error(format!(
                 "the specification must refer to at most {MAX_FILES} files; combine \
@@ -78,6 +97,7 @@ impl Platform {
         }
         let size = |bytes: &SpecFile| bytes.bytes.len();
         let mut bytes = size(&files.entry) + files.others.iter().map(size).sum::<usize>();
+        let mut new = Vec::with_capacity(missing.len());
         for urls in missing.chunks(MAX_CONCURRENT_FETCHES) {
             let fetched = join_all(urls.iter().map(|url| self.fetch_file(url, until))).await;
             for (url, found) in urls.iter().zip(fetched) {
@@ -95,11 +115,10 @@ impl Platform {
                 // Other files reference this file by the requested URL. Relative references in it are resolved against
                 // its final URL.
                 let base = (found.url != *url).then_some(found.url);
-                files.others.push(SpecFile { location: url.clone(), base, bytes: found.bytes });
+                new.push(SpecFile { location: url.clone(), base, bytes: found.bytes });
             }
         }
-        files.others.sort_by(|one, other| one.location.cmp(&other.location));
-        Ok(Ok(()))
+        Ok(Ok(new))
     }
 
     /// Fetches a file. Fails when the time limit is reached.
@@ -120,6 +139,18 @@ impl Platform {
             Failure::new(code, format_args!("{url}: {error}"))
         }))
     }
+}
+
+/// Returns an entry document without references, for reading other files alone.
+fn placeholder() -> SpecFile {
+    const DOCUMENT: &[u8] = br#"{"openapi":"3.1.0","info":{"title":"-","version":"-"},"paths":{}}"#;
+    SpecFile { bytes: Bytes::from_static(DOCUMENT), ..SpecFile::default() }
+}
+
+/// Returns `true` if a file was fetched from this URL. The files are sorted by location.
+fn has_file(files: &SpecFiles, url: &str) -> bool {
+    files.entry.location == url
+        || files.others.binary_search_by(|file| file.location.as_str().cmp(url)).is_ok()
 }
 
 /// Returns the error that a specification reports when the reader fails. The document is not the cause, so the details
