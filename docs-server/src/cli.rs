@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::{
     Server, ServerConfig, ServerError, admin::AdminCommand, export::export, health_check,
-    health_check::HealthQuery, home::first_site, import::ImportArgs, setup::CreatedSite,
+    health_check::HealthQuery, heap, home::first_site, import::ImportArgs, setup::CreatedSite,
 };
 
 /// Maximum duration of blocking work, such as a Git transfer of an interrupted job, after everything else has ended.
@@ -69,6 +69,7 @@ pub fn run() -> ExitCode {
     if matches!(cli.command, Some(Command::Worker)) {
         return crate::adapters::worker::worker(&cli.config).run();
     }
+    heap::limit_arenas();
     write_log();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let done = match runtime {

@@ -45,6 +45,7 @@ mod config;
 mod error;
 mod export;
 mod health_check;
+mod heap;
 mod home;
 mod import;
 mod search_index;

@@ -5,6 +5,8 @@
 //! documents its additional requirements. If one is missing, the test prints a message and does not run.
 
 mod admin;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod arenas;
 mod bounds;
 mod connections;
 mod durable;
