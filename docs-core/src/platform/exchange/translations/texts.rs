@@ -11,6 +11,7 @@ use crate::{
     content::{
         Body, PageEntry, PageTexts, Rendering, ReusableEntry, ReusableTexts,
         document::parse,
+        run_in_place,
         translate::{segments, text_segment, translated_markdown, translated_text},
     },
     platform::kernel::platform::Platform,
@@ -63,7 +64,7 @@ impl ItemSegments {
         let markdown = platform.content().body_text(domain, &thing.body, Rendering::Request).await?;
         let told = [Some(&thing.title), thing.description.as_ref()];
         let told = told.into_iter().flatten().filter_map(|text| text_segment(text));
-        let all: BTreeSet<String> = told.chain(segments(&parse(&markdown))).collect();
+        let all: BTreeSet<String> = told.chain(run_in_place(|| segments(&parse(&markdown)))).collect();
         let (fit, long): (Vec<String>, Vec<String>) =
             all.into_iter().partition(|segment| segment.len() <= MAX_SEGMENT_BYTES);
         let keys = fit.into_iter().map(|segment| (settings.key(&segment), segment));
