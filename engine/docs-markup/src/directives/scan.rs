@@ -78,6 +78,23 @@ fn split_prefix(line: &str) -> (&str, &str) {
     line.split_at(line.len() - line.trim_start_matches([' ', '\t', '>']).len())
 }
 
+/// Returns the rest of a line after the marks of list items, such as `- ` and `1. `.
+fn after_list_marks(line: &str) -> &str {
+    let mut rest = line.trim_start_matches(' ');
+    loop {
+        let digits = rest.bytes().take(10).take_while(u8::is_ascii_digit).count();
+        let after = match digits {
+            0 => rest.strip_prefix(['-', '*', '+']),
+            1..=9 => rest[digits..].strip_prefix(['.', ')']),
+            _ => None,
+        };
+        match after.filter(|after| after.starts_with([' ', '\t'])) {
+            Some(after) => rest = after.trim_start_matches([' ', '\t']),
+            None => return rest,
+        }
+    }
+}
+
 impl<'t> Scanner<'_, 't> {
     fn line(&mut self, line: &'t str) {
         if self.place == Place::Text && self.fence(line) {
@@ -111,7 +128,7 @@ impl<'t> Scanner<'_, 't> {
         if self.fences.last().is_some_and(|last| last.kind != FenceKind::Admonition) {
             return false;
         }
-        let content = content.trim_start_matches(['-', '*', '+', ' ']);
+        let content = after_list_marks(content);
         let Some((fence, info)) = Fence::open(content, self.format) else { return false };
         let is_admonition = fence.kind == FenceKind::Admonition;
         self.fences.push(fence);

@@ -70,6 +70,29 @@ fn playgrounds_become_code_blocks() {
 }
 
 #[test]
+fn fences_after_list_numbers_are_code() {
+    let files = [("a.rs", "# use a;\nrun();\n")];
+    for (text, expected) in [
+        ("1. ```rust\n   {{#include ../a.rs}}\n   ```\n", "1. ```rust\n   run();\n   ```\n"),
+        ("10) ```rust\n    # b\n    c\n    ```\n", "10) ```rust\n    c\n    ```\n"),
+        (
+            "> 2. - ```rust\n>      # b\n>      c\n>      ```\n# d\n",
+            "> 2. - ```rust\n>      c\n>      ```\n# d\n",
+        ),
+        ("1. ```js\n   {{#quiz x}}\n   ```\n", "1. ```js\n   {{#quiz x}}\n   ```\n"),
+        (
+            "1. ```admonish bug\n   b\n   ```\n",
+            "1. {% hint style=\"danger\" %}\n   **Bug**\n\n   b\n   {% endhint %}\n",
+        ),
+        // These are not list items.
+        ("1.```rust\n# b\n", "1.```rust\n# b\n"),
+        ("-```rust\n# b\n", "-```rust\n# b\n"),
+    ] {
+        assert_eq!(shown(&mdbook(), text, &files).0, expected, "{text}");
+    }
+}
+
+#[test]
 fn included_lines_keep_the_indentation_of_the_directive() {
     assert_eq!(
         shown(
