@@ -1,4 +1,5 @@
-//! Inline elements that are not Markdown: formulas, icons, buttons, expressions, tags and footnote references.
+//! Inline elements that are not Markdown: formulas, icons, buttons, expressions, tags and footnote references, and bare
+//! web addresses.
 //!
 //! Atoms are found and masked before Markdown is parsed, because `*` in a formula is not emphasis.
 
@@ -7,7 +8,7 @@ use std::{collections::HashSet, ops::Range};
 use docs_model::{ButtonKind, ContentRef, InlineImageSize, InlineKind};
 
 use super::{
-    emoji,
+    bare_addresses, emoji,
     html::{self, Element, Html, OpeningTag, TagToken},
     opening::Opening,
     tags::{TagEndFinder, TemplateTag},
@@ -29,6 +30,8 @@ pub(super) enum AtomKind {
     Note(String),
     /// An unknown tag, which is printed verbatim.
     Text,
+    /// A bare web address with signs of emphasis.
+    Address,
 }
 
 /// Maximum length of an atom, in bytes.
@@ -48,6 +51,10 @@ pub(super) fn find(text: &str, is_note: impl Fn(&str) -> bool) -> Vec<Atom> {
             b'`' => Err(code_span(text, at, &mut unclosed)),
             b'<' if let Some(length) = whole_comment(window(&text[at..])) => Err(length),
             b'{' if !ends.may_follow(at) => Err(1),
+            b':' if let Some(end) = bare_addresses::end(text, at) => {
+                let has_signs = text[at..end].contains(bare_addresses::EMPHASIS);
+                if has_signs { Ok((AtomKind::Address, end - at)) } else { Err(end - at) }
+            }
             _ => atom(&text[at..], &is_note).ok_or(1),
         };
         match length {

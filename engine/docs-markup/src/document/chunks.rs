@@ -135,7 +135,8 @@ impl<'s, 'a> Scanner<'s, 'a> {
         let line = &self.lines[self.at];
         let text = &*line.text;
         if self.at > 0 && self.after_definition == self.at && !self.starts_block(self.at) {
-            return self.definition().unwrap_or_else(|| self.paragraph());
+            let kind = self.note().or_else(|| self.definition());
+            return kind.unwrap_or_else(|| self.paragraph());
         }
         if line.indent() >= CODE_INDENT {
             return self.indented();
@@ -506,7 +507,11 @@ impl<'s, 'a> Scanner<'s, 'a> {
     /// Returns `true` if a line ends the paragraph before it.
     fn ends_paragraph(&self, at: usize) -> bool {
         let line = &self.lines[at];
-        let is_table = || line.text.trim_matches(SPACE).starts_with('|') && self.starts_table(at);
+        let has_pipes = || {
+            line.text.trim_matches(SPACE).starts_with('|')
+                || self.lines.get(at + 1).is_some_and(|rule| rule.text.contains('|'))
+        };
+        let is_table = || line.text.contains('|') && has_pipes() && self.starts_table(at);
         line.indent() < CODE_INDENT && is_table() || self.starts_block(at)
     }
 

@@ -20,9 +20,11 @@ pub(super) struct Rules<'r> {
     pub(super) notes: &'r mut Notes,
 }
 
-/// Normalizes a label for comparison: lower case, single spaces.
+/// Normalizes a label for comparison: without differences of case, and with single spaces.
 pub(super) fn label(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    // Some letters are equal to several others in upper case only, such as `ß` and `ss`.
+    if text.is_ascii() { text } else { text.to_uppercase().to_lowercase() }
 }
 
 /// Parses inline text. Returns `None` if Markdown would parse it as more than inline text.
@@ -31,6 +33,13 @@ pub(super) fn read(text: &str, rules: &mut Rules<'_>) -> Option<Vec<Node>> {
     let atoms = atoms::find(text, |label| rules.notes.has(label));
     if let Some(nodes) = attempt(text, &atoms, rules) {
         return nodes;
+    }
+    // An address may be part of other syntax, such as the attribute of a tag.
+    if atoms.iter().any(|atom| atom.kind == AtomKind::Address) {
+        let others: Vec<_> = atoms.iter().filter(|atom| atom.kind != AtomKind::Address).cloned().collect();
+        if let Some(nodes) = attempt(text, &others, rules) {
+            return nodes;
+        }
     }
     // Discards atoms inside other syntax, such as URLs.
     let stands = |atom: &&Atom| {
@@ -346,7 +355,7 @@ impl InlineReader<'_, '_, '_> {
             let before = at..atom.range.start;
             self.builder.text(&self.source.text[before.clone()], self.source.text, &before);
             match &atom.kind {
-                AtomKind::Text => {
+                AtomKind::Text | AtomKind::Address => {
                     self.builder.text(&self.source.text[atom.range.clone()], self.source.text, &atom.range);
                 }
                 AtomKind::Inline(kind) => self.atom(kind, &atom.range),

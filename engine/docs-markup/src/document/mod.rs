@@ -22,6 +22,7 @@
 mod anchors;
 mod atoms;
 mod attributes;
+mod bare_addresses;
 mod block_texts;
 mod blocks;
 mod builder;

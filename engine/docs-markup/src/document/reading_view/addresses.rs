@@ -1,8 +1,17 @@
 //! Autolinks: bare web and email addresses in text, as defined by GitHub Flavored Markdown.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
-use super::placeholders::OPEN;
+use pulldown_cmark::{Event, Parser, Tag};
+
+use super::{
+    super::{
+        bare_addresses::{self, EMPHASIS, trimmed},
+        work_budget,
+    },
+    options::OPTIONS,
+    placeholders::OPEN,
+};
 
 /// Returns the ranges of the addresses in `text` with their link destinations, in order.
 pub(super) fn find(text: &str) -> Vec<(Range<usize>, String)> {
@@ -33,6 +42,54 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, String)> {
     found
 }
 
+/// Escapes the signs of emphasis in the bare web addresses of Markdown, outside of code and HTML.
+pub(super) fn literal(source: &str) -> Cow<'_, str> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for (colon, _) in source.match_indices("://") {
+        let is_free = found.last().is_none_or(|last| last.end <= colon);
+        if let Some(end) = bare_addresses::end(source, colon).filter(|_| is_free) {
+            found.push(colon..end);
+        }
+    }
+    found.retain(|range| source[range.clone()].contains(EMPHASIS));
+    if found.is_empty() {
+        return Cow::Borrowed(source);
+    }
+    work_budget::step(source.len());
+    let events = Parser::new_ext(source, OPTIONS).into_offset_iter();
+    let fixed: Vec<Range<usize>> = events
+        .filter(|(event, _)| {
+            matches!(
+                event,
+                Event::Start(Tag::CodeBlock(_) | Tag::HtmlBlock)
+                    | Event::Code(_)
+                    | Event::InlineHtml(_)
+                    | Event::InlineMath(_)
+                    | Event::DisplayMath(_)
+            )
+        })
+        .map(|(_, range)| range)
+        .collect();
+    let mut out = String::with_capacity(source.len() + 2 * found.len());
+    let mut at = 0;
+    for range in found {
+        let before = fixed[..fixed.partition_point(|own| own.start <= range.start)].last();
+        if before.is_some_and(|own| own.end > range.start) {
+            continue;
+        }
+        out.push_str(&source[at..range.start]);
+        for c in source[range.clone()].chars() {
+            if EMPHASIS.contains(&c) {
+                out.push('\\');
+            }
+            out.push(c);
+        }
+        at = range.end;
+    }
+    out.push_str(&source[at..]);
+    Cow::Owned(out)
+}
+
 fn has_candidate(text: &str) -> bool {
     text.contains('@') || text.contains("://") || text.contains("www.")
 }
@@ -61,22 +118,6 @@ fn domain(text: &str) -> usize {
 fn is_domain(domain: &str) -> bool {
     let domain = domain.trim_end_matches('.');
     domain.contains('.') && domain.split('.').all(|part| !part.is_empty())
-}
-
-/// Returns the length of an address without trailing punctuation and unbalanced parentheses.
-fn trimmed(text: &str) -> usize {
-    let count = |c| text.matches(c).count();
-    let mut extra = count(')').saturating_sub(count('('));
-    let mut end = text.len();
-    while let Some(last) = text[..end].chars().next_back() {
-        match last {
-            '?' | '!' | '.' | ',' | ':' | ';' | '*' | '_' | '~' | '\'' | '"' => {}
-            ')' if extra > 0 => extra -= 1,
-            _ => break,
-        }
-        end -= last.len_utf8();
-    }
-    end
 }
 
 /// Returns the email address around the `@` at `at`. The address begins at `from` or later.

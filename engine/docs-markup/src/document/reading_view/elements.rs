@@ -26,6 +26,8 @@ const DROPPED: [&str; 12] = [
 ];
 /// Elements that are replaced by an embed or a link.
 const MEDIA: [&str; 3] = ["video", "audio", "iframe"];
+/// Dropped elements that can contain elements of the same name.
+const NESTED: [&str; 3] = ["template", "svg", "object"];
 /// Elements whose only effect is to begin a new line.
 const SECTIONS: [&str; 18] = [
     "div", "section", "article", "main", "header", "footer", "nav", "aside", "center", "address", "figure",
@@ -36,8 +38,17 @@ const MAX_SPAN: usize = 100;
 /// URL schemes that execute code.
 const UNSAFE: [&str; 3] = ["javascript:", "vbscript:", "data:text"];
 
-/// Parses HTML, either whole blocks or a single tag, and adds it to a builder.
-pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
+/// The source in which the closing tag of an element is searched.
+#[derive(Clone, Copy)]
+pub(super) enum Surroundings<'s> {
+    /// The element is in an HTML block.
+    Block,
+    /// The element is in text. The source is the rest of the text after its tag.
+    Text(&'s str),
+}
+
+/// Parses HTML, either a whole block or a single tag, and adds it to a builder.
+pub(super) fn read(builder: &mut Builder<'_>, source: &str, around: Surroundings<'_>) {
     work_budget::step(source.len());
     for token in html::tokens(source, 0..source.len()) {
         match token {
@@ -51,7 +62,14 @@ pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
                 }
             }
             HtmlToken::Comment(_) => {}
-            HtmlToken::Tag(tag) => element(builder, &Element { name: tag.name.to_ascii_lowercase(), tag }),
+            HtmlToken::Tag(tag) => {
+                let rest = match around {
+                    Surroundings::Block => &source[tag.range.end..],
+                    Surroundings::Text(rest) => rest,
+                };
+                let element = Element { name: tag.name.to_ascii_lowercase(), tag, rest };
+                self::element(builder, &element);
+            }
         }
     }
 }
@@ -89,6 +107,8 @@ pub(super) fn target(url: &str) -> Option<ContentRef> {
 struct Element<'a> {
     name: String,
     tag: HtmlTag<'a>,
+    /// The source after the tag, up to the end of the block.
+    rest: &'a str,
 }
 
 impl Element<'_> {
@@ -134,7 +154,7 @@ fn element(builder: &mut Builder<'_>, element: &Element<'_>) {
     if DROPPED.contains(&name) || MEDIA.contains(&name) {
         let source = element.get("src").map(Cow::into_owned);
         let skipped = Skipped { name: name.to_owned(), depth: 0, source };
-        return match element.tag.is_self_closing {
+        return match element.tag.is_self_closing || !is_closed(builder, element) {
             true => media(builder, skipped),
             false => builder.skipped = Some(skipped),
         };
@@ -151,6 +171,23 @@ fn element(builder: &mut Builder<'_>, element: &Element<'_>) {
     }
 }
 
+/// Returns `true` if a dropped element ends within its block. The text after a mere mention of its tag is shown.
+fn is_closed(builder: &mut Builder<'_>, element: &Element<'_>) -> bool {
+    let name = element.name.as_str();
+    // Once a search fails, it fails for the rest of the block.
+    if builder.unclosed.iter().any(|own| own == name) {
+        return false;
+    }
+    let own = |at: usize| element.rest.get(at + 2..at + 2 + name.len());
+    let mut ends = element.rest.match_indices("</").map(|(at, _)| at);
+    let end = ends.find(|at| own(*at).is_some_and(|own| own.eq_ignore_ascii_case(name)));
+    work_budget::step(end.unwrap_or(element.rest.len()));
+    if end.is_none() {
+        builder.unclosed.push(name.to_owned());
+    }
+    end.is_some()
+}
+
 /// Handles a tag in skipped content.
 fn skip(builder: &mut Builder<'_>, element: &Element<'_>) {
     let Some(skipped) = &mut builder.skipped else { return };
@@ -159,7 +196,9 @@ fn skip(builder: &mut Builder<'_>, element: &Element<'_>) {
         TagKind::Opening if element.name == "source" => {
             skipped.source = skipped.source.take().or_else(|| element.get("src").map(Cow::into_owned));
         }
-        TagKind::Opening if is_own && !element.tag.is_self_closing => skipped.depth += 1,
+        TagKind::Opening if is_own && !element.tag.is_self_closing && NESTED.contains(&&*skipped.name) => {
+            skipped.depth += 1;
+        }
         TagKind::Closing if is_own && skipped.depth > 0 => skipped.depth -= 1,
         TagKind::Closing if is_own => {
             if let Some(skipped) = builder.skipped.take() {

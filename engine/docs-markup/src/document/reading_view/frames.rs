@@ -105,6 +105,8 @@ pub(super) struct Builder<'v> {
     anchors: Vec<String>,
     pub(super) code: Option<OpenCode>,
     pub(super) skipped: Option<Skipped>,
+    /// The names of dropped elements that have no closing tag in the rest of the block.
+    pub(super) unclosed: Vec<String>,
     /// `true` in the header of an HTML table.
     pub(super) is_head: bool,
     /// The dark mode image of the open `picture` element.
@@ -130,6 +132,7 @@ impl<'v> Builder<'v> {
             anchors: Vec::new(),
             code: None,
             skipped: None,
+            unclosed: Vec::new(),
             is_head: false,
             dark: None,
             is_cell: false,
@@ -473,6 +476,7 @@ impl<'v> Builder<'v> {
     /// Closes the marks and links that are still open at the end of a Markdown text block.
     pub(super) fn reset_marks(&mut self) {
         self.marks.clear();
+        self.unclosed.clear();
         (self.link, self.skipped, self.dark) = (None, None, None);
     }
 
@@ -585,6 +589,7 @@ impl<'v> Builder<'v> {
             self.close_text();
         }
         self.marks.clear();
+        self.unclosed.clear();
         (self.link, self.skipped, self.dark) = (None, None, None);
         self.close_code();
     }

@@ -1,6 +1,6 @@
 //! Tolerant parser for CommonMark and GitHub Flavored Markdown with HTML.
 
-use std::{cell::Cell as Counter, rc::Rc};
+use std::{cell::Cell as Counter, ops::Range, rc::Rc};
 
 use docs_model::{
     Block, BlockKind, CellAlign, HeadingData, HintStyle, ImageData, Inline, InlineKind, MarkKind,
@@ -12,8 +12,9 @@ use pulldown_cmark::{
 
 use super::{
     super::{inlines::label, work_budget},
+    addresses,
     assemble::{Image, Item},
-    elements::{self, target},
+    elements::{self, Surroundings, target},
     frames::{Builder, FrameKind, Opener, TextKind, is_id},
     labels::Labels,
     needs,
@@ -27,14 +28,23 @@ use super::{
 pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
     work_budget::step(source.len());
     let (labels, left) = (Rc::clone(&builder.view.labels), Rc::clone(&builder.view.destination_bytes_left));
-    let text = tags::removed(source, &labels.paired_tags);
+    let text = tags::removed(source, &labels.paired_tags, &mut builder.view.is_hidden);
+    let text = addresses::literal(&text);
     let mut resolve = |broken: BrokenLink<'_>| resolve(&broken, &labels, &left);
-    let mut reader =
-        Reader { builder, html: None, alignments: Vec::new(), column: 0, image: None, is_head: false };
+    let mut reader = Reader {
+        builder,
+        html: None,
+        alignments: Vec::new(),
+        column: 0,
+        image: None,
+        is_head: false,
+        end: 0,
+    };
     let mut options = OPTIONS;
     options.set(Options::ENABLE_HEADING_ATTRIBUTES, needs::may_have_attributes(&text));
-    for event in Parser::new_with_broken_link_callback(&text, options, Some(&mut resolve)) {
-        reader.event(event);
+    let events = Parser::new_with_broken_link_callback(&text, options, Some(&mut resolve));
+    for (event, range) in events.into_offset_iter() {
+        reader.event(event, &text, range);
     }
     reader.builder.end_html();
 }
@@ -59,16 +69,24 @@ struct Reader<'b, 'v> {
     is_head: bool,
     /// The open image, its alternative text, and the number of images in it.
     image: Option<(Image, String, usize)>,
+    /// The end of the innermost block whose start was read last.
+    end: usize,
 }
 
 impl Reader<'_, '_> {
-    fn event(&mut self, event: Event<'_>) {
+    /// Handles an event with its range in the source.
+    fn event(&mut self, event: Event<'_>, source: &str, range: Range<usize>) {
         if self.image.is_some() {
             return self.in_image(&event);
         }
         let builder = &mut *self.builder;
         match event {
-            Event::Start(tag) => self.start(tag),
+            Event::Start(tag) => {
+                if !is_inline(&tag) {
+                    self.end = range.end;
+                }
+                self.start(tag);
+            }
             Event::End(tag) => self.end(tag),
             Event::Text(text) if &*text == EMPTY => {}
             Event::Text(text) => builder.push(&text),
@@ -81,9 +99,12 @@ impl Reader<'_, '_> {
             }
             Event::Html(html) => match &mut self.html {
                 Some(source) => source.push_str(&html),
-                None => elements::read(builder, &html),
+                None => elements::read(builder, &html, Surroundings::Block),
             },
-            Event::InlineHtml(html) => elements::read(builder, &html),
+            Event::InlineHtml(html) => {
+                let rest = source.get(range.end..self.end).unwrap_or_default();
+                elements::read(builder, &html, Surroundings::Text(rest));
+            }
             Event::FootnoteReference(name) => {
                 let inline = Inline::new(InlineKind::Annotation {}, Vec::new());
                 let inline = Inline { spelling: Some(label(&name)), ..inline };
@@ -215,7 +236,7 @@ impl Reader<'_, '_> {
             TagEnd::CodeBlock => builder.close_code(),
             TagEnd::HtmlBlock => {
                 let html = self.html.take().unwrap_or_default();
-                elements::read(builder, &html);
+                elements::read(builder, &html, Surroundings::Block);
                 builder.end_html();
             }
             TagEnd::Emphasis => builder.close_mark(MarkKind::Italic),
@@ -225,6 +246,10 @@ impl Reader<'_, '_> {
             _ => {}
         }
     }
+}
+
+const fn is_inline(tag: &Tag<'_>) -> bool {
+    matches!(tag, Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. } | Tag::Image { .. })
 }
 
 /// Returns the block kind of a quotation, which may be an alert.

@@ -21,6 +21,8 @@ pub(super) struct View {
     pub(super) annotations: usize,
     /// The number of footnote references so far.
     pub(super) references: usize,
+    /// `true` within a comment that a previous block of the same level opened.
+    pub(super) is_hidden: bool,
     /// The remaining memory budget for new blocks, in bytes.
     pub(super) memory_left: usize,
     /// The remaining budget for repeated destinations, in bytes.
@@ -34,6 +36,7 @@ impl View {
             notes: HashMap::new(),
             annotations: 0,
             references: 0,
+            is_hidden: false,
             memory_left: MIN_MEMORY_BUDGET,
             destination_bytes_left: Rc::new(Cell::new(MAX_REPEATED_DESTINATION_BYTES)),
         }

@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, collections::HashSet};
 
+use docs_model::{Block, BlockKind, Node};
 use pulldown_cmark::{Event, Parser, Tag};
 
 use super::options::OPTIONS;
@@ -25,10 +26,10 @@ pub(super) fn closing_names(text: &str, names: &mut HashSet<String>) {
 }
 
 /// Removes the tags from Markdown. The title of a tag with content becomes bold text. The URL of a tag without content
-/// becomes a link.
-pub(super) fn removed<'s>(source: &'s str, paired: &HashSet<String>) -> Cow<'s, str> {
+/// becomes a link. `is_hidden` is `true` within a comment that a previous block opened, and is updated.
+pub(super) fn removed<'s>(source: &'s str, paired: &HashSet<String>, is_hidden: &mut bool) -> Cow<'s, str> {
     if !source.contains("{%") {
-        return Cow::Borrowed(source);
+        return Cow::Borrowed(if *is_hidden { "" } else { source });
     }
     let mut code = Vec::new();
     for (event, range) in Parser::new_ext(source, OPTIONS).into_offset_iter() {
@@ -39,24 +40,35 @@ pub(super) fn removed<'s>(source: &'s str, paired: &HashSet<String>) -> Cow<'s, 
     }
     let mut out = String::with_capacity(source.len());
     let mut at = 0;
-    let mut is_hidden = false;
     for tag in tag::tags(source, &code) {
         let Some(start) = source[at..tag.end].rfind("{%").map(|start| at + start) else { continue };
-        if !is_hidden {
+        if !*is_hidden {
             out.push_str(&source[at..start]);
             out.push_str(&shown(&tag, source, paired));
         }
-        is_hidden = match tag.name.strip_prefix("end") {
-            Some(name) => is_hidden && name != COMMENT,
-            None => is_hidden || (tag.name == COMMENT && paired.contains(COMMENT)),
+        *is_hidden = match tag.name.strip_prefix("end") {
+            Some(name) => *is_hidden && name != COMMENT,
+            None => *is_hidden || (tag.name == COMMENT && paired.contains(COMMENT)),
         };
         at = tag.end;
     }
-    if is_hidden {
+    if *is_hidden {
         return Cow::Owned(out);
     }
     out.push_str(&source[at..]);
     Cow::Owned(out)
+}
+
+/// Returns `true` if a block contains the closing tag of a comment outside of code.
+pub(super) fn ends_comment(block: &Block) -> bool {
+    let mut ends = false;
+    block.visit(&mut |block| {
+        let is_code = matches!(block.kind, BlockKind::CodeLine { .. });
+        let texts =
+            block.nodes.iter().filter_map(|node| if let Node::Text(text) = node { Some(text) } else { None });
+        ends |= !is_code && texts.flat_map(|text| &text.leaves).any(|leaf| leaf.text.contains("endcomment"));
+    });
+    ends
 }
 
 fn shown(tag: &tag::Tag<'_>, source: &str, paired: &HashSet<String>) -> String {

@@ -21,16 +21,32 @@ use super::{
     markdown, needs,
     placeholders::{CLOSE, EMPTY, OPEN},
     state::{MEMORY_PER_BYTE, View},
+    tags::ends_comment,
 };
 
 impl View {
     /// Returns the view of adjacent blocks at a nesting depth.
     pub(super) fn level(&mut self, blocks: &[Block], depth: usize) -> Vec<Block> {
+        // A comment ends within its level.
+        let was_hidden = std::mem::take(&mut self.is_hidden);
         let mut builder = Builder::new(self, depth);
-        for block in blocks {
+        let mut at = 0;
+        while let Some(block) = blocks.get(at) {
             builder.source(block);
+            at += 1;
+            if builder.view.is_hidden {
+                let end = blocks[at..].iter().position(ends_comment);
+                at += end.unwrap_or_default();
+                // Only text can contain the rest of the comment.
+                let is_text = blocks
+                    .get(at)
+                    .is_some_and(|block| block.nodes.iter().any(|node| node.as_block().is_none()));
+                builder.view.is_hidden = end.is_some() && is_text;
+            }
         }
-        builder.finish()
+        let shown = builder.finish();
+        self.is_hidden = was_hidden;
+        shown
     }
 
     /// Returns the view of a block that is not verbatim, or `None` if none of it is visible.
@@ -120,6 +136,7 @@ impl View {
         builder.is_cell = true;
         blocks.iter().for_each(|block| builder.source(block));
         fragment.nodes = builder.finish();
+        self.is_hidden = false;
     }
 
     fn fragment(&mut self, fragment: &mut Fragment, depth: usize) {

@@ -247,7 +247,7 @@ fn examples(file: &str) -> Vec<String> {
 }
 
 /// Examples with intentionally different blocks.
-const OTHERWISE: [(&str, &str); 8] = [
+const OTHERWISE: [(&str, &str); 10] = [
     (
         "``` f&ouml;&ouml;",
         "the language of code is kept as it is written, so that it is written back the same",
@@ -260,6 +260,8 @@ const OTHERWISE: [(&str, &str); 8] = [
         "a | b\\\n- | -",
         "a backslash at the end of a head is text to GitHub, and a break to the other, which sees no head then",
     ),
+    ("table a\n", "a table without pipes at its sides interrupts a paragraph, as on GitHub"),
+    ("lorem ipsum\nA | B\n---|---\n", "likewise"),
     ("[linkme-3]:\n   [^foo]:", "a note begins behind an empty line, or behind another note"),
     ("- [x]\t\t\n\\\n-", "a box without text is text, which the next line continues"),
 ];
@@ -285,11 +287,12 @@ fn specification_examples_match_pulldown_cmark() {
 }
 
 /// Deviations of `pulldown-cmark` from the specification or from GitHub.
-const QUIRKS: [(&str, &str); 5] = [
+const QUIRKS: [(&str, &str); 6] = [
     ("\t>", "a quotation behind a tab, which is as far in as code, is one"),
     ("-\t|", "the rule of a table has no tabs"),
     ("\t-", "likewise"),
     ("    |", "the head of a table ends a text whose rule is as far in as code"),
+    ("--- | ---", "a table without pipes at its sides does not interrupt a paragraph"),
     ("    1.", "an item that is as far in as code ends a table"),
 ];
 

@@ -5,6 +5,7 @@ mod blocks;
 mod bounds;
 mod changes;
 mod commonmark;
+mod families;
 mod generated;
 mod inlines;
 mod linear;

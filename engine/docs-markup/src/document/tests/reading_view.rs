@@ -6,7 +6,7 @@ use super::*;
 
 /// Asserts the compact form of the reading view of each text.
 #[track_caller]
-fn shown(cases: &[(&str, &str)]) {
+pub(super) fn shown(cases: &[(&str, &str)]) {
     let mut wrong = String::new();
     for (markdown, expected) in cases {
         let document = parse(markdown);
