@@ -304,15 +304,15 @@ async fn included_text_survives_an_edit_and_follows_its_file() {
     assert!(text.contains("fn main() {}") && text.contains("Any [three]"), "{text}");
     exported(&w, &space).await;
     assert_eq!(files(&remote)["src/one.md"], LISTINGS[2].1.replace("Some", "Any"));
-    for (path, text, expected) in [
-        ("listings/a.rs", "// ANCHOR: body\nfn other() {}\n", "fn other() {}"),
+    for (path, text, page, expected) in [
+        ("listings/a.rs", "// ANCHOR: body\nfn other() {}\n", "one", "fn other() {}"),
         // An included page.
-        ("src/three.md", "# Three\n\n{{#include one.md:8}}\n", ""),
-        ("src/part/c.txt", "new", "new here."),
+        ("src/three.md", "# Three\n\n{{#include one.md:8}}\n", "three", "Any [three]"),
+        ("src/part/c.txt", "new", "one", "new here."),
     ] {
         remote.put(path, text.to_owned());
         import_again(&w, &space).await;
-        let text = shown(&w, &space, "one").await;
+        let text = shown(&w, &space, page).await;
         assert!(text.contains(expected), "{text}");
     }
     w.check().await;

@@ -277,7 +277,9 @@ impl<'a> ExportPlan<'a> {
             false => &self.places_before,
         };
         let (after, text) = (&self.places_after, template.map(|template| template.text));
-        TextWriter { kind, before, after, from, to, plain_title, is_page: &is_page }.write(text, content)
+        let format = self.repository.config.format;
+        TextWriter { kind, format, before, after, from, to, plain_title, is_page: &is_page }
+            .write(text, content)
     }
 
     /// Returns the pages that would get a different slug if the result were imported.

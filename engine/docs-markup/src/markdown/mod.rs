@@ -30,7 +30,7 @@ pub(crate) use self::{
     heading::{stored_prelude, without_blank_lines},
     links::rewrite_sites,
 };
-use crate::{PagePatch, directives::title_line};
+use crate::{PagePatch, directives::title_line, gitsync::BookFormat};
 
 /// Maximum number of bytes for the fences of front matter and the blank lines of a page file.
 const SEPARATOR_BYTES: usize = 1 << 10;
@@ -80,12 +80,12 @@ impl PageSource<'_> {
         fields
     }
 
-    /// Returns the fields of a page in a repository: like [`fields`](Self::fields), with the title of `{{#title …}}` in
-    /// the first line of the text if there is no other.
+    /// Returns the fields of a page in a repository: like [`fields`](Self::fields). In a repository of mdBook,
+    /// `{{#title …}}` in the first line of the text is the title if there is no other.
     #[must_use]
-    pub fn repository_fields(&self) -> PagePatch {
+    pub fn repository_fields(&self, format: BookFormat) -> PagePatch {
         let mut fields = self.fields();
-        if fields.title.is_none() {
+        if fields.title.is_none() && format == BookFormat::MdBook {
             fields.title = title_line(&self.body).map(|(title, _)| title.to_owned());
         }
         fields

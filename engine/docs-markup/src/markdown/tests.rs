@@ -557,7 +557,9 @@ fn title_directive_precedes_the_heading_or_replaces_it() {
     let page = parse_page("{{#title Other}}\n# Heading\n\nText.\n");
     assert_eq!(page.heading.as_ref().map(|it| it.title.as_str()), Some("Heading"));
     assert_eq!(page.body, "{{#title Other}}\n\nText.\n");
-    assert_eq!(page.repository_fields().title.as_deref(), Some("Heading"));
+    assert_eq!(page.repository_fields(BookFormat::MdBook).title.as_deref(), Some("Heading"));
     let page = parse_page("{{#title Other}}\n\nText.\n");
-    assert_eq!((page.fields().title, page.repository_fields().title.as_deref()), (None, Some("Other")));
+    let titles = [BookFormat::MdBook, BookFormat::HonKit, BookFormat::Native]
+        .map(|format| page.repository_fields(format).title);
+    assert_eq!((page.fields().title, titles), (None, [Some("Other".to_owned()), None, None]));
 }

@@ -5,7 +5,7 @@ use std::{collections::HashMap, ops::Range};
 use docs_model::{ContentRef, PagePatch, check_page_size};
 
 use super::{
-    super::{ReferenceKind, RepoPath},
+    super::{BookFormat, ReferenceKind, RepoPath},
     front::{self, Keys},
     item_paths::{ExportItem, ItemPaths, plain_relative},
 };
@@ -49,6 +49,7 @@ enum Heading {
 
 pub(super) struct TextWriter<'a> {
     pub(super) kind: TextKind,
+    pub(super) format: BookFormat,
     /// The locations of items in the commit of the template, and after the export.
     pub(super) before: &'a ItemPaths,
     pub(super) after: &'a ItemPaths,
@@ -237,7 +238,7 @@ impl TextWriter<'_> {
     fn imports_same_content(&self, text: &str, fields: &PagePatch, keys: &Keys, body: &str) -> Option<bool> {
         let source = self.parse(text);
         let read = match self.kind {
-            TextKind::Page => source.repository_fields(),
+            TextKind::Page => source.repository_fields(self.format),
             TextKind::Include => source.fields(),
         };
         let is_titled = read.title.is_some();

@@ -37,11 +37,8 @@ impl Importer<'_> {
         let resolved = loop {
             let mut budget = self.directives.budget;
             let files = &self.directives.files;
-            let Some(resolved) = run_in_place(|| resolve(text, page, config, files, &mut budget)) else {
-                return Ok(());
-            };
-            // Reading counts for each attempt, and results only for the last one.
-            self.directives.budget.read_bytes = budget.read_bytes;
+            let resolved = run_in_place(|| resolve(text, page, config, files, &mut budget));
+            let Some(resolved) = resolved else { return Ok(()) };
             if resolved.unread.is_empty() {
                 self.directives.budget = budget;
                 break resolved;

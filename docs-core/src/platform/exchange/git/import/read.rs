@@ -9,8 +9,8 @@ use crate::{
         BuildItem, BuildPage, ContentError, FileEntry, NewBody, PageEntry, PageKind, PagePatch,
         ReusablePatch,
         gitsync::{
-            FileHost, ImportPlan, PageLinks, PlannedFile, PlannedInclude, PlannedKind, PlannedPage,
-            RepoConfig, RepoPath, RepoTree, Warning, link_whole_book, name_problem, variables,
+            BookFormat, FileHost, ImportPlan, PageLinks, PlannedFile, PlannedInclude, PlannedKind,
+            PlannedPage, RepoConfig, RepoPath, RepoTree, Warning, link_whole_book, name_problem, variables,
         },
         markdown::{
             MAX_LINKS, MAX_PAGE_FILE_BYTES, PageSource, cover_of, parse_include, parse_page, web_reference,
@@ -77,6 +77,8 @@ pub(super) struct Importer<'a> {
     pub(super) files: HashMap<RepoPath, FileId>,
     pub(super) pages: HashMap<RepoPath, PageId>,
     pub(super) reusables: HashMap<RepoPath, ReusableId>,
+    /// The format of the repository.
+    format: BookFormat,
     pub(super) directives: Directives,
     pub(super) landing: Option<ReadmePage>,
     pub(super) warnings: Vec<String>,
@@ -147,6 +149,7 @@ impl<'a> Importer<'a> {
             files: HashMap::new(),
             pages: HashMap::new(),
             reusables: HashMap::new(),
+            format: BookFormat::Native,
             directives: Directives::default(),
             landing: None,
             warnings: Vec::new(),
@@ -214,6 +217,7 @@ impl<'a> Importer<'a> {
             Some(config) => config,
             None => RepoConfig::read(None, project).map_err(format_error)?,
         };
+        self.format = config.format;
         let summary = self.text_at(&tree, &config.summary).await?;
         link_whole_book(&mut tree, &config, summary.as_deref());
         let plan = ImportPlan::new(&config, &tree, summary.as_deref()).map_err(format_error)?;
@@ -429,7 +433,7 @@ impl<'a> Importer<'a> {
         let source = parse_page(&text);
         self.warnings.extend(source.warnings.iter().map(|warning| format!("{}: {warning}", file.path)));
         let id = self.pages.get(&file.path).cloned().ok_or_else(unread)?;
-        let mut fields = titled.overlaid(source.repository_fields());
+        let mut fields = titled.overlaid(source.repository_fields(self.format));
         self.cut_title(&file.path, &mut fields.title);
         fields.git = Some(self.git_blob(file));
         fields.cover = self.cover(&source, file);
