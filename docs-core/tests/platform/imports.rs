@@ -810,3 +810,70 @@ async fn omitted_content_is_in_the_answer_and_the_job_log() {
         assert!(log.contains(warning), "{log:?}");
     }
 }
+
+#[tokio::test]
+async fn archives_of_mdbook_are_imported_like_repositories() {
+    let s = Setting::new().await;
+    let files: [(&str, &[u8]); 8] = [
+        ("guide/book.toml", b"[book]\nsrc = \"text\"\n"),
+        (
+            "guide/text/SUMMARY.md",
+            b"[Introduction](index.md)\n\n# Part\n\n- [One](one.md)\n    - [Draft]()\n- [Two](two.md)\n",
+        ),
+        ("guide/text/index.md", b"# Introduction\n\n[1](one.html#x) [all](print.html)\n"),
+        (
+            "guide/text/one.md",
+            b"# One\n\n```rust\n{{#include ../a.rs:body}}\n```\n\n{{#include part/b.md}} {{#include gone.md}}\n",
+        ),
+        ("guide/text/two.md", b"# Two\n\n\\{{#include x}}\n"),
+        ("guide/text/part/b.md", b"See [two](two.md) ![p](p.png)"),
+        ("guide/text/p.png", b"picture"),
+        ("guide/a.rs", b"// ANCHOR: body\nfn main() {}\n// ANCHOR_END: body\n"),
+    ];
+    let warnings = s.import_archive(&files).await;
+    assert_eq!(warnings, ["`text/one.md`: the included file `gone.md` does not exist"]);
+    assert_eq!(s.paths().await, ["index", "part/", "part/one", "part/one/draft", "part/two"]);
+    let ((start, text), (one, code), (two, plain)) =
+        (s.at("index").await, s.at("part/one").await, s.at("part/two").await);
+    assert_eq!(text, format!("[1](/pages/{one}#x) [all](/pages/{start})\n"));
+    let file = &s.files().await[0].0;
+    let included = format!("See [two](/pages/{two}) ![p](/files/{file}) \n");
+    assert_eq!(code, format!("```rust\nfn main() {{}}\n```\n\n{included}"));
+    assert_eq!(plain, "{{#include x}}\n");
+    s.check().await;
+}
+
+#[tokio::test]
+async fn archives_of_honkit_are_imported_like_repositories() {
+    let s = Setting::new().await;
+    let files: [(&str, &[u8]); 5] = [
+        ("book.json", b"{\"root\": \"docs\", \"title\": \"T\", \"variables\": {\"v\": 2}}"),
+        ("docs/README.md", b"# Start\n\n{{ book.title }} {{ book.v }} {% raw %}{{ x }}{% endraw %}\n"),
+        ("docs/SUMMARY.md", b"* [Start](README.md)\n* [One](one.md)\n"),
+        ("docs/one.md", b"# One\n\n{% include \"./part.md\" %}\n"),
+        ("docs/part.md", b"From [here](README.md)."),
+    ];
+    assert_eq!(s.import_archive(&files).await, [""; 0]);
+    assert_eq!(s.paths().await, ["start", "one"]);
+    let (start, text) = s.at("start").await;
+    assert_eq!(text, "T 2 {{ x }}\n");
+    assert_eq!(s.at("one").await.1, format!("From [here](/pages/{start}).\n"));
+}
+
+#[tokio::test]
+async fn pointers_of_git_lfs_in_archives_are_left_out() {
+    let s = Setting::new().await;
+    let pointer =
+        format!("version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 12345\n", "a".repeat(64));
+    let files: [(&str, &[u8]); 3] = [
+        ("README.md", b"# Start\n\n![a](a.png) ![b](b.png)\n"),
+        ("a.png", pointer.as_bytes()),
+        ("b.png", b"png"),
+    ];
+    let warnings = s.import_archive(&files).await;
+    let problem = "`a.png` is left out: the import has only a pointer of Git LFS";
+    assert_eq!(warnings, [problem, "`README.md`: `a.png` is not a page or file of the import"]);
+    let files = s.files().await;
+    assert_eq!(files.len(), 1);
+    assert_eq!(s.at("start").await.1, format!("![a](a.png) ![b](/files/{})\n", files[0].0));
+}

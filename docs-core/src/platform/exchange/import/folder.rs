@@ -17,12 +17,14 @@ use crate::{
     Error, Result,
     content::{
         Edit, NewBody, NewPage, PageKind, PagePatch, ReusablePatch,
+        directives::{IncludeBudget, IncludedFile, resolve},
         gitsync::{
-            CommitEntry, EntryKind, FormatError, ImportPlan, PlannedFile, PlannedKind, PlannedPage,
-            ReferenceKind, RepoConfig, RepoPath, RepoTree, references,
+            BookFormat, CommitEntry, EntryKind, FormatError, HONKIT_FILE, ImportPlan, LfsPointer,
+            MDBOOK_FILE, PlannedFile, PlannedKind, PlannedPage, ReferenceKind, RepoConfig, RepoPath,
+            RepoTree, link_whole_book, references,
         },
-        markdown::parse_page,
-        yield_to_others,
+        markdown::{MAX_PAGE_FILE_BYTES, parse_page},
+        run_in_place, yield_to_others,
     },
     model::{ContentRef, FileId, PageId, ReusableId, without_nul},
     platform::{content::files::NewFile, kernel::platform::Platform},
@@ -86,8 +88,27 @@ impl Folder {
         self.summary = Some(summary);
     }
 
-    /// Uses `index.md` as the README of a folder without one.
+    /// Returns the configuration: that of `.gitbook.yaml`, of mdBook or of HonKit, or the defaults.
+    fn config(&self) -> std::result::Result<RepoConfig, FormatError> {
+        let root = RepoPath::default();
+        if let Some(text) = self.text(&RepoConfig::path(&root)) {
+            return RepoConfig::read(Some(&text), &root);
+        }
+        let text = |name: &str| self.text(&RepoPath::new(name).ok()?);
+        if let Some(text) = text(MDBOOK_FILE) {
+            return Ok(RepoConfig::from_mdbook(&text, &root));
+        }
+        if let Some(text) = text(HONKIT_FILE) {
+            return Ok(RepoConfig::from_honkit(&text, &root));
+        }
+        RepoConfig::read(None, &root)
+    }
+
+    /// Uses `index.md` as the README of a folder without one, unless the folder has a table of contents.
     pub(super) fn use_index_as_readme(&mut self) {
+        if self.config().is_ok_and(|config| self.has(&config.summary)) {
+            return;
+        }
         let indexes: Vec<RepoPath> =
             self.files.keys().filter(|path| path.name() == "index.md").cloned().collect();
         for index in indexes {
@@ -112,19 +133,24 @@ impl Folder {
         domain: &str,
         gathered: &mut ImportItems,
     ) -> Result<()> {
-        let tree = RepoTree::new(self.files.iter().map(|(path, bytes)| CommitEntry {
+        let mut tree = RepoTree::new(self.files.iter().map(|(path, bytes)| CommitEntry {
             path: path.to_string(),
             size: bytes.len() as u64,
             kind: EntryKind::File,
         }));
         let wrong = |error: FormatError| Error::invalid("url", format_args!("{}: {error}", self.name));
-        let config = self.text(&RepoConfig::path(&RepoPath::default()));
-        let config = RepoConfig::read(config.as_deref(), &RepoPath::default()).map_err(wrong)?;
+        let config = self.config().map_err(wrong)?;
         let summary = self.summary.clone().or_else(|| self.text(&config.summary));
+        link_whole_book(&mut tree, &config, summary.as_deref());
         let mut plan = ImportPlan::new(&config, &tree, summary.as_deref()).map_err(wrong)?;
         plan.warnings.iter().for_each(|warning| gathered.warnings.add(warning.to_string()));
-        let texts = self.texts(&plan)?;
-        for (path, text) in &texts {
+        let mut texts = self.texts(&plan)?;
+        let mut budget = IncludeBudget::default();
+        for (path, text) in &mut texts {
+            let expanded = run_in_place(|| self.expanded(path, text, &config, &mut budget, gathered));
+            if let Some(expanded) = expanded {
+                *text = expanded;
+            }
             for reference in references(text, path, &plan.root) {
                 plan.refer(&tree, &self.names.rename(&reference.path)).map_err(wrong)?;
             }
@@ -137,6 +163,45 @@ impl Folder {
         reader.add_includes(&plan, &texts, gathered);
         reader.add_pages(&plan, &texts, gathered).await;
         Ok(())
+    }
+
+    /// Returns the text of a page of mdBook or HonKit with the results of its directives, or `None` if it has none.
+    fn expanded(
+        &self,
+        page: &RepoPath,
+        text: &str,
+        config: &RepoConfig,
+        budget: &mut IncludeBudget,
+        gathered: &mut ImportItems,
+    ) -> Option<String> {
+        if config.format == BookFormat::Native {
+            return None;
+        }
+        let mut included = HashMap::new();
+        let mut bytes_left = MAX_TEXTS_BYTES;
+        loop {
+            let mut left = *budget;
+            let resolved = resolve(text, page, config, &included, &mut left)?;
+            if resolved.unread.is_empty() {
+                *budget = left;
+                for warning in resolved.warnings {
+                    gathered.warnings.add(format!("`{page}`: {warning}"));
+                }
+                return Some(resolved.expansions.expand(text).into_owned());
+            }
+            for path in resolved.unread {
+                let size = self.files.get(&path).map_or(0, |bytes| bytes.len() as u64);
+                let file = match bytes_left.checked_sub(size) {
+                    _ if size > MAX_PAGE_FILE_BYTES => IncludedFile::Missing("is too large"),
+                    None => IncludedFile::Missing("exceeds the size of the included files of a page"),
+                    Some(left) => {
+                        bytes_left = left;
+                        self.text(&path).map_or(IncludedFile::Missing("does not exist"), IncludedFile::Text)
+                    }
+                };
+                included.insert(path, file);
+            }
+        }
     }
 
     fn text(&self, path: &RepoPath) -> Option<String> {
@@ -223,6 +288,11 @@ impl<'a> FolderReader<'a> {
                 continue;
             };
             left = rest;
+            if LfsPointer::parse(bytes).is_some() {
+                let problem = "the import has only a pointer of Git LFS";
+                gathered.warnings.add(format!("`{}` is left out: {problem}", asset.file.path));
+                continue;
+            }
             let new = NewFile { name: &asset.name, content_type: None, bytes: bytes.clone(), git: None };
             let entry = self.platform.store_file(domain, new).await?;
             let file: FileId = self.platform.id();
@@ -384,7 +454,7 @@ impl<'a> FolderReader<'a> {
             return Some(found);
         }
         // A folder resolves to its README, and a name without an extension to a page.
-        let located = self.tree.locate(path).ok().flatten().map(|file| file.path);
+        let located = self.tree.locate_linked(path).ok().flatten().map(|file| file.path);
         let named = || path.folder().join(&format!("{}.md", path.name())).ok();
         located.as_ref().and_then(known).or_else(|| {
             let named = named()?;
