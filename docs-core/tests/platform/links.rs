@@ -342,6 +342,37 @@ async fn a_link_to_an_anchor_that_does_not_exist_is_broken() {
 }
 
 #[tokio::test]
+async fn requests_list_the_links_to_anchors_that_they_change() {
+    let w = World::new().await;
+    let texts =
+        ["## One\n\n## Two\n\n[own](#two)", "[a](/pages/{0}#one) [b](/pages/{0}#two) [c](/pages/{0}#three)"];
+    let (space, pages) = filled(&w, &texts).await;
+    let number = w.request(&space).await;
+    let at = (&space, number.as_str());
+    let text = "## One\n\n## Three\n\n[own](#two)";
+    let set = json!({ "operation": "update_page", "page": pages[0], "document": { "markdown": text } });
+    edit(&w, at, json!([set])).await;
+    let list = request_links(&w, at, RequestLinkFilter::default()).await;
+    let mut found = told(&list);
+    found.sort_by(|a, b| a.1.cmp(&b.1));
+    let (broken, ok) = (LinkStatus::Broken, LinkStatus::Ok);
+    assert_eq!(
+        found,
+        [
+            (ok, "page-0#three".to_owned()),
+            (broken, "page-0#two".to_owned()),
+            (broken, "page-0#two".to_owned())
+        ]
+    );
+    assert_eq!((list.stats.broken.total, list.stats.broken.change_request), (2, Some(2)));
+    let of = |context| RequestLinkFilter { status: None, broken_context: Some(context) };
+    let own = request_links(&w, at, of(BrokenContext::ChangeRequest)).await;
+    assert_eq!((own.items.len(), own.count), (2, Some(2)));
+    let inherited = request_links(&w, at, of(BrokenContext::Space)).await;
+    assert_eq!((inherited.items.len(), inherited.count), (0, Some(0)));
+}
+
+#[tokio::test]
 async fn backlinks_list_the_pages_that_link_to_a_page() {
     let w = World::new().await;
     let (space, pages) =

@@ -8,11 +8,15 @@ mod external;
 mod listing;
 mod location;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::Arc,
+};
 
 use docs_macros::boxed;
 
 use self::{
+    anchors::PageAnchors,
     external::ExternalTargets,
     listing::{CursorPlace, LinkRows, Listing},
     location::{LinkTargets, LocationContext},
@@ -111,7 +115,7 @@ impl<'p> ContentHandle<'p> {
 
 impl<'p> ChangeRequestHandle<'p> {
     /// Lists the links that a change request adds, and those whose status it changes, for example by removing their
-    /// target.
+    /// target page or the heading of their anchor.
     ///
     /// With `broken_context`, lists only broken links: those of the request, or those that its content inherits from
     /// the space. The statistics cover all links in the content of the request.
@@ -134,7 +138,7 @@ impl<'p> ChangeRequestHandle<'p> {
         let list = list_identities::request_links(status, broken_context);
         let listing = platform.open(actor, &of, list, page).await?;
         let mut outside = ExternalTargets::new(platform, actor, &listing.frame);
-        let changed = listing.changed_links(platform, None).await?;
+        let changed = platform.changed_links(&listing, None).await?;
         let stats = platform.stats(&listing, None, &changed, &mut outside).await?;
         let request_broken = stats.broken.change_request.unwrap_or_default();
         let count = match (status, broken_context) {
@@ -168,7 +172,7 @@ impl Platform {
         status: Option<LinkStatus>,
     ) -> Result<LinkList> {
         let mut outside = ExternalTargets::new(self, actor, &listing.frame);
-        let changed = listing.changed_links(self, source.as_ref()).await?;
+        let changed = self.changed_links(&listing, source.as_ref()).await?;
         let stats = self.stats(&listing, source.as_ref(), &changed, &mut outside).await?;
         let count = match status {
             None => Some(stats.total),
@@ -180,6 +184,38 @@ impl Platform {
         let items = self.usages(&listing.frame, chosen.links, &outside).await?;
         let next = chosen.next.map(|key| listing.cursor(&key));
         Ok(LinkList::new(List::from(Page { items, next, count }), stats))
+    }
+
+    /// Returns the links that are new in the request or have a different status there, in key order. Empty for a space.
+    async fn changed_links(
+        &self,
+        listing: &Listing,
+        source: Option<&LinkSource>,
+    ) -> Result<Vec<(Key, Link)>> {
+        let mut changed = listing.changed_links(self, source).await?;
+        let Some((_, base)) = &listing.base else { return Ok(changed) };
+        let base = self.content().view(&listing.frame.record.domain, *base);
+        let known: HashSet<Key> = changed.iter().map(|(key, _)| Key::clone(key)).collect();
+        let range = LinkRange { standing: LinkState::Anchor, source: source.cloned() };
+        let (mut before, mut after) = (PageAnchors::default(), PageAnchors::default());
+        let mut last: Option<Key> = None;
+        for _ in 0..MAX_RESOLVED_LINKS / LINK_BATCH {
+            let mut rows = listing.view.links(&range, last.as_deref(), LINK_BATCH).await?;
+            last = rows.last().filter(|_| rows.len() == LINK_BATCH).map(|(key, _)| Key::clone(key));
+            // Only an edit of the target page changes the status of an anchor.
+            let edited = anchors::edited_targets(&base, &listing.view, &rows).await?;
+            rows.retain(|(key, link)| {
+                !known.contains(key) && link.page_anchor().is_some_and(|(page, _)| edited.contains(page))
+            });
+            before.load(&base, &rows).await?;
+            after.load(&listing.view, &rows).await?;
+            changed.extend(rows.into_iter().filter(|(_, link)| before.has(link) != after.has(link)));
+            if last.is_none() {
+                break;
+            }
+        }
+        changed.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(changed)
     }
 
     /// Counts the links. The cost is O(log n) plus the resolution of at most [`MAX_RESOLVED_LINKS`] external links and

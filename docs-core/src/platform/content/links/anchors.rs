@@ -1,6 +1,6 @@
 //! Anchors on target pages, to validate links to them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::{
     Result,
@@ -91,6 +91,21 @@ impl PageAnchors {
             Some(KnownAnchors::Some) | None => true,
         }
     }
+}
+
+/// Returns the target pages of anchor links whose text differs between two revisions.
+pub(super) async fn edited_targets(
+    before: &View,
+    after: &View,
+    links: &[(Key, Link)],
+) -> Result<HashSet<PageId>> {
+    let pages: BTreeSet<&PageId> =
+        links.iter().filter_map(|(_, link)| link.page_anchor()).map(|(page, _)| page).collect();
+    let pages: Vec<PageId> = pages.into_iter().cloned().collect();
+    let (old, new) = (before.pages(&pages).await?, after.pages(&pages).await?);
+    let text = |entry: &Option<PageEntry>| entry.as_ref().map(|entry| (entry.body.clone(), entry.expansions));
+    let is_edited = old.iter().zip(&new).map(|(old, new)| text(old) != text(new));
+    Ok(pages.into_iter().zip(is_edited).filter(|(_, is_edited)| *is_edited).map(|(page, _)| page).collect())
 }
 
 /// Returns `true` for anchors that work on every page: the top, elements of the page layout, and text fragments.
