@@ -34,7 +34,15 @@ struct Style {
     based_on: Option<String>,
     outline: Option<u8>,
     list: Option<(String, usize)>,
+    /// The properties of text that a character style sets, with `false` for those it switches off.
+    marks: Vec<(&'static str, bool)>,
 }
+
+/// The properties of text that are shown.
+const MARKS: [&str; 6] = ["b", "i", "strike", "dstrike", SUPERSCRIPT, SUBSCRIPT];
+/// The values of `vertAlign`.
+pub(super) const SUPERSCRIPT: &str = "superscript";
+pub(super) const SUBSCRIPT: &str = "subscript";
 
 /// The parts of a document other than its body.
 #[derive(Debug, Default)]
@@ -119,6 +127,19 @@ impl DocumentParts {
         None
     }
 
+    /// Returns `true` if a character style switches on a property of text, itself or through its base styles.
+    pub(super) fn has_mark(&self, style: &str, mark: &str) -> bool {
+        let mut next = Some(style);
+        for _ in 0..MAX_BASED {
+            let Some(style) = next.and_then(|id| self.styles.get(id)) else { break };
+            if let Some((_, is_on)) = style.marks.iter().find(|(name, _)| *name == mark) {
+                return *is_on;
+            }
+            next = style.based_on.as_deref();
+        }
+        false
+    }
+
     /// Returns `true` if text with this style is code.
     pub(super) fn is_code(&self, style: &str) -> bool {
         self.role(style) == Role::Code
@@ -142,6 +163,7 @@ impl DocumentParts {
                 // Outline level 10 means body text.
                 outline: outline.and_then(|level| level.parse().ok()).filter(|level| *level < 9),
                 list,
+                marks: if style.attribute("type") == Some("character") { marks(style) } else { Vec::new() },
             };
             self.styles.insert(id.to_owned(), style);
         }
@@ -156,6 +178,17 @@ fn read_relations(xml: &Xml) -> HashMap<String, Relation> {
         Some((id.to_owned(), Relation { target: target.to_owned(), is_external }))
     };
     all.filter_map(relation).collect()
+}
+
+/// Returns the properties of text that a style sets.
+fn marks(style: Element<'_>) -> Vec<(&'static str, bool)> {
+    let Some(properties) = style.child("rPr") else { return Vec::new() };
+    let align = properties.child("vertAlign").and_then(|align| align.value());
+    let set = |name: &&'static str| match *name {
+        SUPERSCRIPT | SUBSCRIPT => align.map(|align| (*name, align == *name)),
+        name => properties.child(name).map(|_| (name, properties.is_toggled_on(name))),
+    };
+    MARKS.iter().filter_map(set).collect()
 }
 
 /// Returns the role for a style name in lower case. Word stores built-in style names in English in every language.

@@ -4,7 +4,7 @@ use docs_ports::{ConvertError, EmbeddedFile};
 
 use super::{
     body::{BodyReader, Field},
-    parts::{DocumentParts, PartKind},
+    parts::{DocumentParts, PartKind, SUBSCRIPT, SUPERSCRIPT},
     symbols,
     xml::Element,
 };
@@ -293,12 +293,18 @@ impl Marks {
         let font = font.to_lowercase();
         let is_code = value("rStyle").is_some_and(|style| parts.is_code(style))
             || CODE_FONTS.iter().any(|name| font.starts_with(name));
+        let of_style = |mark: &str| value("rStyle").is_some_and(|style| parts.has_mark(style, mark));
+        let is_on = |name: &str| match properties.child(name) {
+            Some(_) => properties.is_toggled_on(name),
+            None => of_style(name),
+        };
+        let is_aligned = |name: &str| value("vertAlign").map_or_else(|| of_style(name), |own| own == name);
         let marks = [
-            (properties.is_toggled_on("b"), "strong"),
-            (properties.is_toggled_on("i"), "em"),
-            (properties.is_toggled_on("strike") || properties.is_toggled_on("dstrike"), "del"),
-            (value("vertAlign") == Some("superscript"), "sup"),
-            (value("vertAlign") == Some("subscript"), "sub"),
+            (is_on("b"), "strong"),
+            (is_on("i"), "em"),
+            (is_on("strike") || is_on("dstrike"), "del"),
+            (is_aligned(SUPERSCRIPT), "sup"),
+            (is_aligned(SUBSCRIPT), "sub"),
         ];
         // Code is shown verbatim, so formatting marks in it would become visible.
         if is_code {

@@ -17,6 +17,11 @@ const STYLES: &str = "<w:styles>\
     <w:style w:styleId=\"C\"><w:name w:val=\"Source Code\"/></w:style>\
     <w:style w:styleId=\"TOC1\"><w:name w:val=\"toc 1\"/></w:style>\
     <w:style w:styleId=\"L\"><w:name w:val=\"List Bullet\"/><w:pPr><w:numPr><w:numId w:val=\"1\"/></w:numPr></w:pPr></w:style>\
+    <w:style w:type=\"character\" w:styleId=\"Strong\"><w:name w:val=\"Strong\"/><w:rPr><w:b/></w:rPr></w:style>\
+    <w:style w:type=\"character\" w:styleId=\"Both\"><w:basedOn w:val=\"Strong\"/><w:rPr><w:i/></w:rPr></w:style>\
+    <w:style w:type=\"character\" w:styleId=\"Plain\"><w:basedOn w:val=\"Both\"/><w:rPr><w:b w:val=\"0\"/></w:rPr></w:style>\
+    <w:style w:type=\"character\" w:styleId=\"Sup\"><w:rPr><w:vertAlign w:val=\"superscript\"/></w:rPr></w:style>\
+    <w:style w:type=\"paragraph\" w:styleId=\"Bold\"><w:rPr><w:b/></w:rPr></w:style>\
     <w:style w:styleId=\"Loop\"><w:name w:val=\"Loop\"/><w:basedOn w:val=\"Loop\"/></w:style>\
     </w:styles>";
 
@@ -120,6 +125,24 @@ fn run_formatting_converts_to_markdown() {
         ),
         ("<w:r><w:t>a</w:t><w:br/><w:t>b</w:t><w:noBreakHyphen/><w:t>c</w:t></w:r>".to_owned(), "a\\\nb-c"),
         (t("*not* [marked]"), "\\*not\\* \\[marked\\]"),
+    ] {
+        assert_eq!(word(&p("", &runs)).markdown, format!("{expected}\n"), "{runs}");
+    }
+}
+
+#[test]
+fn character_styles_convert_to_marks() {
+    let styled =
+        |style: &str, more: &str, text: &str| marked(&format!("<w:rStyle w:val=\"{style}\"/>{more}"), text);
+    for (runs, expected) in [
+        (styled("Strong", "", "a") + &t(" b"), "**a** b"),
+        (styled("Both", "", "a"), "***a***"),
+        (styled("Plain", "", "a"), "*a*"),
+        (styled("Strong", "<w:b w:val=\"0\"/>", "a"), "a"),
+        (styled("Strong", "<w:i/>", "a"), "***a***"),
+        (t("x") + &styled("Sup", "", "2"), "x<sup>2</sup>"),
+        (t("x") + &styled("Sup", "<w:vertAlign w:val=\"baseline\"/>", "2"), "x2"),
+        (styled("Bold", "", "a") + &styled("None", "", "b") + &styled("Loop", "", "c"), "abc"),
     ] {
         assert_eq!(word(&p("", &runs)).markdown, format!("{expected}\n"), "{runs}");
     }
