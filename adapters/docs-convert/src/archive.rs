@@ -10,6 +10,8 @@ use docs_ports::{
 };
 use zip::{ZipArchive, result::ZipError};
 
+use crate::{charset, text::MAX_MARKDOWN_BYTES};
+
 /// Maximum number of entries in an archive and the archives within it.
 const MAX_ENTRIES: usize = 10_000;
 /// Maximum number of archives around a file, in addition to the imported one.
@@ -26,6 +28,8 @@ const USUAL_RATIO: u64 = 16;
 const MIN_CHECKED_BYTES: u64 = 1_000_000;
 /// Maximum length of a path in bytes.
 const MAX_PATH: usize = 1_024;
+/// Maximum number of folders in a path, including those of the archives around a file.
+const MAX_PATH_FOLDERS: usize = 64;
 /// Signature of an entry in the central directory.
 const ENTRY_SIGNATURE: &[u8] = b"PK\x01\x02";
 /// File name extensions of archives.
@@ -58,7 +62,7 @@ struct Unpacker {
     /// Remaining bytes that may be unpacked.
     left: u64,
     entries: usize,
-    /// Declared bytes of all pages.
+    /// Declared bytes of all pages, and the bytes by which their conversion to UTF-8 exceeds the original ones.
     texts: u64,
 }
 
@@ -137,7 +141,7 @@ impl Unpacker {
                 EntryContent::File if is_bundle => {}
                 EntryContent::File => {
                     let bytes = archive.read(at)?;
-                    self.add(of, path, bytes);
+                    self.add(of, path, bytes)?;
                 }
                 EntryContent::Zip if is_bundle && of.depth < MAX_ARCHIVE_DEPTH => {
                     let bytes = archive.read(at)?;
@@ -173,7 +177,7 @@ impl Unpacker {
         }
     }
 
-    fn add(&mut self, of: &NestedArchive, path: String, bytes: Vec<u8>) {
+    fn add(&mut self, of: &NestedArchive, path: String, mut bytes: Vec<u8>) -> Result<(), ConvertError> {
         let mut own = format!("{}{path}", of.folder);
         let mut number = 1;
         while of.depth > 0 && self.paths.contains(&own) {
@@ -182,8 +186,18 @@ impl Unpacker {
             number += 1;
         }
         let path = own;
+        check_folders(&path)?;
+        if is_page(&path)
+            && let Some(text) = charset::to_utf8(&bytes, MAX_MARKDOWN_BYTES)
+        {
+            let growth = text.len().saturating_sub(bytes.len());
+            self.texts = self.texts.saturating_add(growth as u64);
+            check_texts(self.texts)?;
+            bytes = text.into_bytes();
+        }
         self.paths.insert(path.clone());
         self.files.push(UnpackedFile { path, bytes: bytes.into() });
+        Ok(())
     }
 }
 
@@ -196,6 +210,21 @@ impl EntryContent {
             None => Self::File,
         }
     }
+}
+
+/// Returns `true` if a file is a page.
+fn is_page(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    PAGE_EXTENSIONS.iter().any(|ending| lower.ends_with(ending))
+}
+
+fn check_texts(bytes: u64) -> Result<(), ConvertError> {
+    if bytes <= MAX_TEXTS_BYTES {
+        return Ok(());
+    }
+    Err(ConvertError::TooLarge(format!(
+        "the pages of the archive must be at most {MAX_TEXTS_BYTES} bytes together, have {bytes}"
+    )))
 }
 
 /// Returns `true` if an operating system added a file to an archive.
@@ -237,16 +266,11 @@ impl<'a> Archive<'a> {
         let mut bytes = earlier;
         for at in 0..self.zip.len() {
             let entry = self.zip.by_index_raw(at).map_err(damaged_archive)?;
-            let name = entry.name().map_err(damaged_archive)?.to_ascii_lowercase();
-            if PAGE_EXTENSIONS.iter().any(|ending| name.ends_with(ending)) {
+            if is_page(&entry.name().map_err(damaged_archive)?) {
                 bytes = bytes.saturating_add(entry.size());
             }
         }
-        if bytes > MAX_TEXTS_BYTES {
-            return Err(ConvertError::TooLarge(format!(
-                "the pages of the archive must be at most {MAX_TEXTS_BYTES} bytes together, have {bytes}"
-            )));
-        }
+        check_texts(bytes)?;
         Ok(bytes)
     }
 
@@ -335,7 +359,19 @@ fn checked_path(name: &str) -> Result<String, ConvertError> {
         )));
     }
     let parts = name.split('/').filter(|part| !part.is_empty() && *part != ".");
-    Ok(parts.collect::<Vec<_>>().join("/"))
+    let path = parts.collect::<Vec<_>>().join("/");
+    check_folders(&path)?;
+    Ok(path)
+}
+
+/// Rejects a path with more folders than [`MAX_PATH_FOLDERS`].
+fn check_folders(path: &str) -> Result<(), ConvertError> {
+    if path.bytes().filter(|byte| *byte == b'/').count() <= MAX_PATH_FOLDERS {
+        return Ok(());
+    }
+    Err(ConvertError::Unreadable(format!(
+        "a path in the archive must have at most {MAX_PATH_FOLDERS} folders"
+    )))
 }
 
 fn too_many() -> ConvertError {

@@ -22,6 +22,15 @@ pub(crate) fn decode_text(document: &Document) -> String {
     decode_bytes(&document.bytes, declared_encoding(document))
 }
 
+/// Converts Markdown to UTF-8. Returns `None` if it already is, if it exceeds a number of bytes, or if it is not text.
+pub(crate) fn to_utf8(bytes: &[u8], most: usize) -> Option<String> {
+    if bytes.len() > most || str::from_utf8(bytes).is_ok() {
+        return None;
+    }
+    // Text never contains NUL, while binary image and archive files do.
+    Some(decode_bytes(bytes, None)).filter(|text| !text.contains('\0'))
+}
+
 /// Decodes an XML part of a document. The encoding is taken from the byte order mark or the XML declaration, otherwise
 /// it is UTF-8.
 pub(crate) fn xml(bytes: &[u8]) -> String {

@@ -18,6 +18,9 @@ use crate::{
 
 /// Maximum stored length of an attribute in bytes. URLs are the longest values in use.
 const MAX_ATTRIBUTE: usize = 8 * 1024;
+/// Maximum length of the title of a converted page in characters. It exceeds that of a page, because an export may put
+/// the name of its space before the title.
+const MAX_TITLE: usize = 1_000;
 
 pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
     let dom = parse(&charset::html(document))?;
@@ -40,9 +43,13 @@ pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
     })
 }
 
-/// Normalizes a title. The result is never empty.
+/// Normalizes a title, and cuts it at [`MAX_TITLE`]. The result is never empty.
 pub(crate) fn normalize_title(title: &str) -> String {
-    let title = collapse(title);
+    let mut title = collapse(title);
+    if let Some((end, _)) = title.char_indices().nth(MAX_TITLE) {
+        title.truncate(end);
+        title.shrink_to_fit();
+    }
     if title.is_empty() { "Untitled".to_owned() } else { title }
 }
 

@@ -25,15 +25,14 @@ mod text;
 mod tokens;
 mod warnings;
 
+pub use self::text::{MAX_CONVERTED_BYTES, MAX_MARKDOWN_BYTES};
+
 use async_trait::async_trait;
 use bytes::Bytes;
 use docs_ports::{ConvertError, ConvertedPage, Converter, Document, DocumentFormat, UnpackedArchive};
 
 /// Maximum size of an HTML document in bytes.
 pub const MAX_TEXT_BYTES: usize = 8_000_000;
-/// Maximum size of a Markdown document in bytes: the limit of a page, plus front matter, plus a margin for encodings
-/// that need more bytes than UTF-8.
-pub const MAX_MARKDOWN_BYTES: usize = 2_500_000;
 /// Maximum packed size of a Word document or archive in bytes.
 pub const MAX_PACKED_BYTES: usize = docs_ports::MAX_FILE_BYTES as usize;
 
@@ -82,11 +81,16 @@ pub fn convert(document: &Document) -> Result<ConvertedPage, ConvertError> {
         DocumentFormat::Docx => (MAX_PACKED_BYTES, "a Word document"),
     };
     check_size(document.bytes.len(), limit, what)?;
-    match document.format {
+    let mut page = match document.format {
         DocumentFormat::Html => html::page(document),
         DocumentFormat::Markdown => markdown::page(document),
         DocumentFormat::Docx => docx::page(document),
+    }?;
+    if text::is_full(&page.markdown) {
+        page.markdown.truncate(page.markdown.floor_char_boundary(MAX_CONVERTED_BYTES));
+        page.markdown.shrink_to_fit();
     }
+    Ok(page)
 }
 
 /// Unpacks a zip archive.

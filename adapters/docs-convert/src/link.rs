@@ -10,6 +10,8 @@ use url::Url;
 const MAX_NAME: usize = 200;
 /// Maximum number of links and images reported for one page.
 const MAX_FOUND: usize = 10_000;
+/// Maximum total size in bytes of the links and images reported for one page.
+const MAX_FOUND_BYTES: usize = 2_000_000;
 
 /// Resolves the links of one page, and collects their targets.
 #[derive(Debug, Default)]
@@ -19,6 +21,8 @@ pub(crate) struct PageLinks {
     pub(crate) found: Vec<String>,
     pub(crate) images: Vec<FoundFile>,
     seen: HashSet<String>,
+    /// The total size of the reported links and images.
+    bytes: usize,
 }
 
 impl PageLinks {
@@ -54,7 +58,8 @@ impl PageLinks {
         let mut page = url.clone();
         page.set_fragment(None);
         let page = escape_destination(page.as_str());
-        if self.found.len() < MAX_FOUND && self.seen.insert(page.clone()) {
+        if self.found.len() < MAX_FOUND && self.has_room(&page) && self.seen.insert(page.clone()) {
+            self.bytes += page.len();
             self.found.push(page);
         }
         Some(escape_destination(url.as_str()))
@@ -73,10 +78,19 @@ impl PageLinks {
         };
         url.set_fragment(None);
         let address = escape_destination(url.as_str());
-        if self.images.len() < MAX_FOUND && self.seen.insert(format!("image {address}")) {
+        let is_new = self.images.len() < MAX_FOUND
+            && self.has_room(&address)
+            && self.seen.insert(format!("image {address}"));
+        if is_new {
+            self.bytes += address.len();
             self.images.push(FoundFile { name: file_name(&url), url: address.clone() });
         }
         Some(address)
+    }
+
+    /// Returns `true` if an address is within [`MAX_FOUND_BYTES`].
+    const fn has_room(&self, address: &str) -> bool {
+        self.bytes + address.len() <= MAX_FOUND_BYTES
     }
 
     fn resolve_url(&self, text: &str) -> ResolvedLink {
@@ -133,6 +147,20 @@ fn file_name(url: &Url) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_beyond_their_total_size_are_not_reported() {
+        let mut links = PageLinks::default();
+        let long = "a".repeat(MAX_FOUND_BYTES / 4);
+        for number in 0..6 {
+            let address = format!("https://e.example/{number}/{long}");
+            assert!(links.link(&address).is_some() && links.image(&address).is_some());
+        }
+        let sizes = links.found.iter().chain(links.images.iter().map(|image| &image.url)).map(String::len);
+        let (reported, bytes) = (links.found.len() + links.images.len(), sizes.sum::<usize>());
+        assert_eq!(reported, 3);
+        assert!(bytes <= MAX_FOUND_BYTES, "{bytes} bytes");
+    }
 
     #[test]
     fn file_names_longer_than_the_bound_are_cut() {

@@ -3,7 +3,7 @@
 use docs_markup::markdown::{LinkKind, Resolution, parse_page, rewrite_links};
 use docs_ports::{ConvertError, ConvertedPage, Document};
 
-use crate::{charset, html::normalize_title, link::PageLinks};
+use crate::{charset, html::normalize_title, link::PageLinks, text::MAX_CONVERTED_BYTES};
 
 /// File name extensions of images, for detecting images in HTML.
 const IMAGE_EXTENSIONS: [&str; 7] = [".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif"];
@@ -34,8 +34,13 @@ pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
     })
 }
 
+/// Resolves links, until the new destinations alone exceed the size of a page.
 fn resolve_links(text: &str, links: &mut PageLinks) -> String {
+    let mut written = 0;
     let new = rewrite_links(text, |site| {
+        if written > MAX_CONVERTED_BYTES {
+            return Resolution::Keep;
+        }
         let destination = site.destination.as_str();
         let path = destination.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
         let is_picture = IMAGE_EXTENSIONS.iter().any(|ending| path.ends_with(ending));
@@ -44,6 +49,7 @@ fn resolve_links(text: &str, links: &mut PageLinks) -> String {
             LinkKind::Html if is_picture => links.image(destination),
             LinkKind::Link | LinkKind::Html | LinkKind::Tag | LinkKind::Include => links.link(destination),
         };
+        written += to.as_ref().map_or(0, String::len);
         to.map_or(Resolution::Keep, Resolution::To)
     });
     new.into_owned()

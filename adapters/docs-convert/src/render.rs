@@ -17,7 +17,7 @@ use crate::{
     hint::{hint_style, style_of},
     link::PageLinks,
     main_content::MainContent,
-    text::{collapse, longest_run},
+    text::{collapse, is_full, longest_run},
 };
 
 /// Maximum nesting of lists and quotations. Deeper ones are rendered on the last level. The limit exists because each
@@ -50,6 +50,9 @@ impl Renderer<'_, '_> {
         let dom = self.content.dom;
         let mut line = LineWriter::new(InlineContext::Paragraph);
         for child in dom.children(parent) {
+            if out.is_full() || line.is_full() {
+                break;
+            }
             if self.content.is_dropped(child) {
                 continue;
             }
@@ -393,6 +396,9 @@ impl Renderer<'_, '_> {
 /// spaces.
 fn prefixed(text: &str, first: &str, rest: &str, out: &mut String) {
     for (at, line) in text.trim_end().lines().enumerate() {
+        if is_full(out) {
+            break;
+        }
         if at > 0 {
             out.push('\n');
         }

@@ -1,5 +1,7 @@
 //! A sequence of Markdown blocks in one string.
 
+use crate::text::is_full;
+
 /// The kind of a block, which determines the separation from its neighbours.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockKind {
@@ -45,6 +47,11 @@ impl Blocks {
 
     pub(super) fn len(&self) -> usize {
         self.ends.len()
+    }
+
+    /// Returns `true` if the blocks exceed the size of a page.
+    pub(super) fn is_full(&self) -> bool {
+        is_full(&self.text)
     }
 
     pub(super) fn is_empty(&self) -> bool {

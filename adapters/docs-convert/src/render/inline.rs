@@ -1,7 +1,7 @@
 //! Rendering of a line: text runs with marks.
 
 use super::escape::{self, WordPosition};
-use crate::text::longest_run;
+use crate::text::{is_full, longest_run};
 
 /// Maximum length of a formula within a line in bytes. A longer one becomes code.
 const LONGEST_FORMULA: usize = 4_000;
@@ -95,6 +95,11 @@ impl LineWriter {
             InlineContext::Cell => InlineContext::Cell,
             InlineContext::Paragraph | InlineContext::Heading => InlineContext::Heading,
         })
+    }
+
+    /// Returns `true` if the line exceeds the size of a page.
+    pub(super) fn is_full(&self) -> bool {
+        is_full(&self.text)
     }
 
     /// Writes the line, and starts a new one.
@@ -225,6 +230,9 @@ impl LineWriter {
 
     /// Adds text without escaping and marks.
     fn push_raw(&mut self, text: &str) {
+        if self.is_full() {
+            return;
+        }
         self.end_code();
         self.marks(Marks::default());
         self.flush_space();

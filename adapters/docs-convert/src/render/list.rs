@@ -5,7 +5,10 @@ use super::{
     blocks::{self, BlockKind, Blocks},
     prefixed,
 };
-use crate::dom::{Id, NodeKind};
+use crate::{
+    dom::{Id, NodeKind},
+    text::is_full,
+};
 
 struct ListItem {
     /// The item number, or [`BULLET`].
@@ -43,6 +46,9 @@ impl Renderer<'_, '_> {
             Vec::with_capacity(dom.children(id).filter(|child| dom.name(*child) == "li").count());
         let mut blocks = Blocks::default();
         for child in dom.children(id) {
+            if blocks.is_full() {
+                break;
+            }
             if self.content.is_dropped(child) || is_blank(dom.kind(child)) {
                 continue;
             }
@@ -109,6 +115,9 @@ fn write(items: &[ListItem], blocks: &Blocks, out: &mut String) {
     let is_loose = items().any(|(start, item)| !is_tight(blocks.range(start..item.end())));
     let mut inside = String::new();
     for (at, (start, item)) in items().enumerate() {
+        if is_full(out) {
+            break;
+        }
         if at > 0 {
             out.push_str(if is_loose { "\n\n" } else { "\n" });
         }

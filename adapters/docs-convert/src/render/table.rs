@@ -5,7 +5,7 @@ use super::{
     blocks::{BlockKind, Blocks},
     inline::{InlineContext, LineWriter, Marks, code_span},
 };
-use crate::dom::Id;
+use crate::{dom::Id, text::is_full};
 
 /// Maximum number of columns. A wider table is treated as page layout.
 const MAX_COLUMNS: usize = 40;
@@ -53,6 +53,9 @@ impl Renderer<'_, '_> {
             line(out, " --- |");
         }
         for (at, row) in table.rows().enumerate() {
+            if is_full(out) {
+                break;
+            }
             if at > 0 || !table.has_head {
                 out.push('\n');
             }

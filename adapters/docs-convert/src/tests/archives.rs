@@ -173,3 +173,39 @@ fn warnings_of_an_archive_beyond_the_bound_are_counted() {
     assert_eq!(warnings.len(), docs_ports::MAX_CONVERSION_WARNINGS);
     assert_eq!(warnings.last().unwrap(), "left out: 2 other entries");
 }
+
+#[test]
+fn a_path_with_more_folders_than_the_bound_is_refused() {
+    let deep = |folders: usize| zip(&[(&*format!("{}a.txt", "d/".repeat(folders)), b"a")]);
+    assert_eq!(unpack(&deep(64)).unwrap().files.len(), 1);
+    let message = "a path in the archive must have at most 64 folders";
+    assert_eq!(refused(unpack(&deep(65))), message);
+    // The folders around a nested archive count.
+    let nested = |folders: usize| zip(&[(&*format!("{}i.zip", "d/".repeat(folders)), &*deep(32))]);
+    assert_eq!(unpack(&nested(32)).unwrap().files.len(), 1);
+    assert!(refused(unpack(&nested(33))).contains(message));
+}
+
+#[test]
+fn markdown_of_an_archive_is_converted_to_utf_8() {
+    let latin = [b"# Caf".as_slice(), &[0xe9; 3]].concat();
+    let binary = b"\xff\0".as_slice();
+    let archive = zip(&[("a.md", &latin), ("b.MD", b"\xff\xfex\0"), ("c.md", binary), ("d.txt", &latin)]);
+    let files = unpack(&archive).unwrap().files;
+    let bytes: Vec<&[u8]> = files.iter().map(|file| &file.bytes[..]).collect();
+    assert_eq!(bytes, ["# Caf\u{e9}\u{e9}\u{e9}".as_bytes(), b"x", binary, &latin]);
+}
+
+/// Bytes that are not UTF-8 become up to three times as many.
+#[test]
+fn the_total_size_of_pages_is_that_of_their_utf_8() {
+    let page = vec![0xff; 500_000];
+    let names: Vec<String> = (0..60).map(|at| format!("{at}.md")).collect();
+    let of = |count: usize| {
+        zip(&names.iter().take(count).map(|name| (name.as_str(), page.as_slice())).collect::<Vec<_>>())
+    };
+    // The compression ratio of larger files is limited.
+    assert_eq!(unpack(&of(50)).unwrap().files.len(), 50);
+    let message = refused(unpack(&of(60)));
+    assert_eq!(message, "the pages of the archive must be at most 50000000 bytes together, have 50500000");
+}

@@ -1,9 +1,9 @@
 //! Limits of documents: a construct at the limit is preserved; one beyond it is cut, flattened or rejected.
 
-use docs_ports::DocumentFormat;
+use docs_ports::{Document, DocumentFormat};
 
 use super::{document, html, refused};
-use crate::{MAX_MARKDOWN_BYTES, convert};
+use crate::{MAX_CONVERTED_BYTES, MAX_MARKDOWN_BYTES, convert};
 
 #[test]
 fn a_markdown_document_larger_than_its_bound_is_refused() {
@@ -55,4 +55,53 @@ fn a_formula_longer_than_its_bound_is_text() {
     };
     assert!(delimited(16_384).contains("$$"));
     assert!(!delimited(16_385).contains("$$"));
+}
+
+/// Lists, tables and links that repeat a text for each of their lines, cells or destinations.
+#[test]
+fn markdown_longer_than_the_bound_of_a_page_is_cut() {
+    let lists = "<ol start=999999999><li>".repeat(8);
+    let base = format!("<base href=\"https://e.example/{}/\">", "a".repeat(8_000));
+    for text in [
+        format!("{lists}{}", "x<br>".repeat(40_000)),
+        format!("{lists}<pre>{}", "x\n".repeat(100_000)),
+        format!("{lists}{}", "<li>x".repeat(40_000)),
+        format!("{}{}", "<blockquote>".repeat(8), "x<br>".repeat(140_000)),
+        format!("<table><tr>{}{}", "<td>a".repeat(40), "<tr><td>a".repeat(20_000)),
+        format!("{base}<p>{}", "<a href=x>a</a> ".repeat(2_000)),
+        format!("{base}<p>{}", "<img src=x> ".repeat(2_000)),
+        format!("{base}{}", "<figure><img src=x><figcaption>a</figcaption></figure>".repeat(2_000)),
+        format!("{base}{}", "<iframe src=x></iframe>".repeat(2_000)),
+        format!("{lists}{base}{}", "<h2><a href=x>a</a></h2>".repeat(2_000)),
+    ] {
+        const MAX_FILE: usize = docs_markup::markdown::MAX_PAGE_FILE_BYTES as usize;
+        let start: String = text.chars().filter(|c| *c != 'a').take(60).collect();
+        let source = Document {
+            url: Some("https://e.example/".to_owned()),
+            ..document(DocumentFormat::Html, text.into_bytes())
+        };
+        let page = convert(&source).expect("a page");
+        let reported: usize = page.links.iter().map(String::len).sum();
+        assert!(page.markdown.len() <= MAX_CONVERTED_BYTES, "{start}: {} bytes", page.markdown.len());
+        assert!(page.markdown.capacity() <= 2 * MAX_CONVERTED_BYTES, "{start}");
+        assert!(page.markdown.len() > MAX_FILE, "{start}: a part of it would be a page");
+        assert!(reported <= MAX_CONVERTED_BYTES, "{start}: {reported} bytes of links");
+    }
+}
+
+/// The cut does not depend on the format.
+#[test]
+fn markdown_whose_addresses_grow_is_cut() {
+    let url = Some(format!("https://e.example/{}/", "a".repeat(8_000)));
+    let text = "[a](b) ".repeat(100_000);
+    let page = convert(&Document { url, ..document(DocumentFormat::Markdown, text) }).expect("a page");
+    assert!(page.markdown.len() <= MAX_CONVERTED_BYTES, "{} bytes", page.markdown.len());
+}
+
+#[test]
+fn a_title_longer_than_its_bound_is_cut() {
+    let titled = |characters: usize| {
+        html(&format!("<title>{}</title>x", "ä".repeat(characters))).title.chars().count()
+    };
+    assert_eq!([999, 1_000, 1_001].map(titled), [999, 1_000, 1_000]);
 }

@@ -17,6 +17,9 @@ pub(super) const INPUTS: &[Input] = &[
             bound("Bytes of a formula within a line", "adapters/docs-convert/src/render/inline.rs::LONGEST_FORMULA", Beyond::Text, "adapters/docs-convert/src/tests/bounds.rs::a_formula_longer_than_its_bound_is_text").within("elements of HTML"),
             bound("Tabs next to each other", "adapters/docs-convert/src/render/tabs.rs::MAX_TABS", Beyond::Flattened, "adapters/docs-convert/src/tests/bounds.rs::more_tabs_than_the_bound_follow_each_other").within("elements of HTML"),
             bound("Links and pictures", "adapters/docs-convert/src/link.rs::MAX_FOUND", Beyond::LeftOut, "adapters/docs-convert/src/tests/hostile.rs::large_html_constructs_convert_in_time").measured("links of HTML"),
+            bound("Bytes of all links and pictures", "adapters/docs-convert/src/link.rs::MAX_FOUND_BYTES", Beyond::LeftOut, "adapters/docs-convert/src/link.rs::links_beyond_their_total_size_are_not_reported").within("links of HTML"),
+            bound("Bytes of the Markdown of a page, before it is checked", "adapters/docs-convert/src/text.rs::MAX_CONVERTED_BYTES", Beyond::Truncated, "adapters/docs-convert/src/tests/bounds.rs::markdown_longer_than_the_bound_of_a_page_is_cut").within("lists of HTML"),
+            bound("Characters of a title, before it is checked", "adapters/docs-convert/src/html.rs::MAX_TITLE", Beyond::Truncated, "adapters/docs-convert/src/tests/bounds.rs::a_title_longer_than_its_bound_is_cut").within("a document of HTML"),
             bound("Characters of a file name derived from an address", "adapters/docs-convert/src/link.rs::MAX_NAME", Beyond::Truncated, "adapters/docs-convert/src/link.rs::file_names_longer_than_the_bound_are_cut").within("links of HTML"),
         ],
     },
@@ -36,7 +39,7 @@ pub(super) const INPUTS: &[Input] = &[
     Input {
         name: "Markdown documents",
         bounds: &[
-            bound("Bytes", "adapters/docs-convert/src/lib.rs::MAX_MARKDOWN_BYTES", Beyond::Refused, "adapters/docs-convert/src/tests/bounds.rs::a_markdown_document_larger_than_its_bound_is_refused").measured("a document of Markdown"),
+            bound("Bytes", "adapters/docs-convert/src/text.rs::MAX_MARKDOWN_BYTES", Beyond::Refused, "adapters/docs-convert/src/tests/bounds.rs::a_markdown_document_larger_than_its_bound_is_refused").measured("a document of Markdown"),
         ],
     },
     Input {
@@ -48,6 +51,7 @@ pub(super) const INPUTS: &[Input] = &[
             bound("Archives around a file, within the archive", "adapters/docs-convert/src/archive.rs::MAX_ARCHIVE_DEPTH", Beyond::Reported, "adapters/docs-convert/src/tests/archives.rs::archives_in_each_other_beyond_the_bound_are_left_out").within("files of an archive"),
             bound("Compression ratio of a large entry", "adapters/docs-convert/src/archive.rs::MAX_RATIO", Beyond::Refused, "adapters/docs-convert/src/tests/archives.rs::excessive_compression_ratio_is_refused").within("files of an archive"),
             bound("Bytes of a path", "adapters/docs-convert/src/archive.rs::MAX_PATH", Beyond::Refused, "adapters/docs-convert/src/tests/archives.rs::path_traversal_and_overlong_paths_are_refused").measured("long paths of an archive"),
+            bound("Folders of a path", "adapters/docs-convert/src/archive.rs::MAX_PATH_FOLDERS", Beyond::Refused, "adapters/docs-convert/src/tests/archives.rs::a_path_with_more_folders_than_the_bound_is_refused").within("long paths of an archive"),
             bound("Bytes of the table of an exported database", "docs-core/src/platform/exchange/import/exports.rs::MAX_TABLE_BYTES", Beyond::Reported, "docs-core/src/platform/exchange/import/exports.rs::a_table_is_cut_at_its_bounds").within("texts of an archive"),
             bound("Columns of the table of an exported database", "docs-core/src/platform/exchange/import/exports.rs::MAX_TABLE_COLUMNS", Beyond::LeftOut, "docs-core/src/platform/exchange/import/exports.rs::a_table_is_cut_at_its_bounds").within("texts of an archive"),
             bound("Markdown, HTML and Word files", "docs-core/src/platform/exchange/import/archive.rs::MAX_ENTRIES", Beyond::Refused, "docs-core/tests/platform/imports.rs::documents_of_an_archive_are_counted_before_conversion").within("pages of an archive"),
