@@ -248,6 +248,60 @@ async fn total_size_of_pages_is_checked_before_copying() {
     assert!(measured.kept() < 5 * MB, "{} MB", measured.kept() / MB);
 }
 
+/// Lists repeat their prefix for each line, so a small document becomes a large page.
+#[tokio::test]
+async fn converted_pages_are_summed_while_they_are_converted() {
+    let mut measured = Measured::begin();
+    let setting = Setting::new().await;
+    let page = format!("{}{}", "<ol start=999999999><li>".repeat(8), "x<br>".repeat(60_000));
+    let files: Vec<(String, Vec<u8>)> =
+        (0..60).map(|number| (format!("p{number}.html"), page.clone().into_bytes())).collect();
+    setting.serve("application/zip", archive(&files, zip::CompressionMethod::Deflated));
+    drop(files);
+    measured.restart();
+    let error = setting.import("zip").await.expect_err("too much");
+    assert!(error.to_string().contains("must be at most 50000000 bytes together"), "{error}");
+    assert!(measured.peak() < 100 * MB, "{} MB", measured.peak() / MB);
+    assert!(measured.kept() < 5 * MB, "{} MB", measured.kept() / MB);
+}
+
+/// Databases that are larger than a table, with rows that are larger as Markdown than in their source.
+#[tokio::test]
+async fn exported_databases_take_memory_that_follows_their_tables() {
+    let mut measured = Measured::begin();
+    let setting = Setting::new().await;
+    let rows = format!("{}\n{}", ",".repeat(49), "x\n".repeat(450_000));
+    let mut files: Vec<(String, Vec<u8>)> =
+        (0..20).map(|number| (format!("T {number:032x}.csv"), rows.clone().into_bytes())).collect();
+    files.push(("README.md".to_owned(), b"# Start\n".to_vec()));
+    setting.serve("application/zip", archive(&files, zip::CompressionMethod::Deflated));
+    drop(files);
+    measured.restart();
+    let done = setting.import("zip").await.expect("imported");
+    assert_eq!(done.imported_resources, 21);
+    assert!(done.warnings[0].contains("rows are left out, the table is too large"), "{:?}", done.warnings);
+    assert!(measured.peak() < 100 * MB, "{} MB", measured.peak() / MB);
+}
+
+/// Paths of an archive in an archive compress to a few bytes.
+#[tokio::test]
+async fn names_of_an_archive_take_memory_that_follows_their_paths() {
+    let mut measured = Measured::begin();
+    let setting = Setting::new().await;
+    let deep = |at: usize| (format!("{at:05}/{}b {at:032x}.txt", "a/".repeat(63)), Vec::new());
+    let mut files: Vec<(String, Vec<u8>)> = (0..5_000).map(deep).collect();
+    files.push(("README.md".to_owned(), b"# Start\n".to_vec()));
+    let inner = archive(&files, zip::CompressionMethod::Stored);
+    drop(files);
+    let packed = archive(&[("x.zip".to_owned(), inner)], zip::CompressionMethod::Deflated);
+    assert!(packed.len() < 300_000, "{} bytes", packed.len());
+    setting.serve("application/zip", packed);
+    measured.restart();
+    let done = setting.import("zip").await.expect("imported");
+    assert_eq!(done.imported_resources, 1);
+    assert!(measured.peak() < 100 * MB, "{} MB", measured.peak() / MB);
+}
+
 /// The page is imported without its text, and the rest of the repository is imported.
 #[tokio::test]
 async fn oversized_repository_page_is_reported_and_emptied() {

@@ -1,5 +1,7 @@
 //! Imports of documents from a mock web defined by each test, and templates.
 
+mod bounds;
+
 use std::{
     io::{Cursor, Write as _},
     sync::Arc,

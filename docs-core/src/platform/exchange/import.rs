@@ -161,7 +161,7 @@ impl AuthorizedImport<'_> {
             (_, Origin::File(_, bytes)) => gather.unpack(bytes).await,
             (_, Origin::Folder(files)) => {
                 gather.begin_work(UNKNOWN_IMPORT_BYTES).await?;
-                gather.folder(files, ImportItems::default()).await
+                gather.folder(files).await
             }
         }
     }

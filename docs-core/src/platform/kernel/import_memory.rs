@@ -232,6 +232,28 @@ impl Reservation {
         }
     }
 
+    /// Reserves memory for data that has grown to a number of bytes while it is processed. If not enough is free, one
+    /// import at a time may exceed the budget. Others can begin while this one waits.
+    async fn grow(&mut self, bytes: u64) {
+        let missing = bytes.saturating_sub(self.own.held + self.own.running);
+        if missing == 0 {
+            return;
+        }
+        let is_free = {
+            let mut state = self.budget.state.lock();
+            let is_free = missing <= self.budget.total.saturating_sub(state.used);
+            if is_free {
+                state.change(&self.org, |share| share.running += missing);
+            }
+            is_free
+        };
+        if is_free {
+            self.own.running += missing;
+        } else {
+            self.settle(bytes).await;
+        }
+    }
+
     /// Returns the number of bytes of fetched and converted data.
     pub(in crate::platform) const fn held(&self) -> u64 {
         self.own.held
@@ -367,6 +389,20 @@ impl Platform {
         self.wait_for_memory(&waits, reservation.run(bytes)).await
     }
 
+    /// Reserves memory for data that has grown to a number of bytes. Waits up to [`LONGEST_WAIT`] while another import
+    /// exceeds the budget.
+    ///
+    /// # Errors
+    /// `Unavailable` if the memory does not become available in time.
+    pub(in crate::platform) async fn grow_import(
+        &self,
+        reservation: &mut Reservation,
+        bytes: u64,
+    ) -> Result<()> {
+        let waits = reservation.waits();
+        self.wait_for_memory(&waits, reservation.grow(bytes)).await
+    }
+
     /// Waits up to [`LONGEST_WAIT`] for a reservation.
     async fn wait_for_memory(&self, waits: &Waits, reserved: impl Future<Output = ()>) -> Result<()> {
         let until = self.clock().now() + LONGEST_WAIT;
@@ -482,8 +518,31 @@ mod tests {
         assert_eq!(used(&memory), 0);
     }
 
+    #[test]
+    fn data_that_grows_while_it_is_processed_is_counted() {
+        let memory = ImportMemory::new(100);
+        let (mut first, mut second) = (memory.reservation(&org(1)), memory.reservation(&org(2)));
+        first.run(40).now_or_never().expect("free");
+        first.grow(30).now_or_never().expect("less than it has");
+        assert_eq!(used(&memory), 40);
+        first.grow(60).now_or_never().expect("free");
+        assert_eq!(used(&memory), 60);
+        second.run(40).now_or_never().expect("free");
+        first.grow(70).now_or_never().expect("it exceeds the budget alone");
+        let mut waits = Box::pin(second.grow(50));
+        assert!((&mut waits).now_or_never().is_none(), "another import exceeds the budget");
+        first.run(90).now_or_never().expect("no work is running, because the other import waits");
+        first.grow(200).now_or_never().expect("it still exceeds the budget alone");
+        drop(first);
+        (&mut waits).now_or_never().expect("its turn");
+        drop(waits);
+        drop(second);
+        assert_eq!(used(&memory), 0);
+    }
+
     #[derive(Clone, Debug)]
     enum Step {
+        Grow(usize, u64),
         Hold(usize, u64),
         Run(usize, u64),
         Settle(usize, u64),
@@ -494,6 +553,7 @@ mod tests {
     fn step() -> impl Strategy<Value = Step> {
         let (which, bytes) = (0..6_usize, 0..120_u64);
         prop_oneof![
+            (which.clone(), bytes.clone()).prop_map(|(which, bytes)| Step::Grow(which, bytes)),
             (which.clone(), bytes.clone()).prop_map(|(which, bytes)| Step::Hold(which, bytes)),
             (which.clone(), bytes.clone()).prop_map(|(which, bytes)| Step::Run(which, bytes)),
             (which.clone(), bytes.clone()).prop_map(|(which, bytes)| Step::Settle(which, bytes)),
@@ -510,6 +570,7 @@ mod tests {
             let mut all: Vec<_> = (0..6).map(new).collect();
             for step in steps {
                 match step {
+                    Step::Grow(which, bytes) => { all[which].grow(bytes).now_or_never(); }
                     Step::Hold(which, bytes) => { all[which].hold(bytes).now_or_never(); }
                     Step::Run(which, bytes) => { all[which].run(bytes).now_or_never(); }
                     Step::Settle(which, bytes) => { all[which].settle(bytes).now_or_never(); }

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     Error, Result,
+    content::{run_in_place, yield_to_others},
     model::PageId,
     ports::{ConvertedPage, DocumentFormat, WebResponse},
 };
@@ -124,7 +125,8 @@ impl Gatherer<'_> {
                 slug: found.parts.last().filter(|_| at > 0).map(|part| links::slug_from_segment(part)),
                 markdown: &markdown,
             };
-            gathered.push_text(draft.edit());
+            gathered.push_text(run_in_place(|| draft.edit()));
+            yield_to_others().await;
         }
         Ok(gathered)
     }

@@ -19,9 +19,8 @@ use crate::{
         Edit, NewBody, NewPage, PageKind, PagePatch, ReusablePatch,
         directives::{IncludeBudget, IncludedFile, resolve},
         gitsync::{
-            BookFormat, CommitEntry, EntryKind, FormatError, HONKIT_FILE, ImportPlan, LfsPointer,
-            MDBOOK_FILE, PlannedFile, PlannedKind, PlannedPage, ReferenceKind, RepoConfig, RepoPath,
-            RepoTree, link_whole_book, references,
+            CommitEntry, EntryKind, FormatError, ImportPlan, PlannedFile, PlannedKind, PlannedPage,
+            Reference, ReferenceKind, RepoConfig, RepoPath, RepoTree, references,
         },
         markdown::{MAX_PAGE_FILE_BYTES, parse_page},
         run_in_place, yield_to_others,
@@ -47,6 +46,8 @@ pub(in crate::platform) struct Folder {
     summary: Option<String>,
     /// The names that links use and those of the files.
     names: ExportNames,
+    /// The total size of the generated texts in bytes.
+    text_bytes: u64,
 }
 
 impl Folder {
@@ -57,7 +58,30 @@ impl Folder {
             aliases: HashMap::new(),
             summary: None,
             names: ExportNames::default(),
+            text_bytes: 0,
         }
+    }
+
+    /// Adds the generated text of a page: converted, or with other links.
+    ///
+    /// # Errors
+    /// `Invalid` if all generated texts together exceed [`MAX_TEXTS_BYTES`].
+    pub(super) fn put_text(&mut self, path: RepoPath, text: String) -> Result<()> {
+        self.text_bytes += text.len() as u64;
+        self.check_texts(self.text_bytes)?;
+        self.put(path, text.into());
+        Ok(())
+    }
+
+    fn check_texts(&self, bytes: u64) -> Result<()> {
+        if bytes <= MAX_TEXTS_BYTES {
+            return Ok(());
+        }
+        let what = format!(
+            "the pages of {} must be at most {MAX_TEXTS_BYTES} bytes together, have {bytes}",
+            self.name
+        );
+        Err(Error::invalid("url", what))
     }
 
     pub(in crate::platform) fn put(&mut self, path: RepoPath, bytes: Bytes) {
@@ -66,6 +90,17 @@ impl Folder {
 
     pub(super) fn has(&self, path: &RepoPath) -> bool {
         self.files.contains_key(path)
+    }
+
+    /// Returns the size of all files in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.files.values().map(|bytes| bytes.len() as u64).sum()
+    }
+
+    /// Returns the size of all Markdown files in bytes.
+    pub(super) fn markdown_bytes(&self) -> u64 {
+        let files = self.files.iter().filter(|(path, _)| path.is_markdown());
+        files.map(|(_, bytes)| bytes.len() as u64).sum()
     }
 
     /// Redirects links from one path to another.
@@ -144,14 +179,9 @@ impl Folder {
         link_whole_book(&mut tree, &config, summary.as_deref());
         let mut plan = ImportPlan::new(&config, &tree, summary.as_deref()).map_err(wrong)?;
         plan.warnings.iter().for_each(|warning| gathered.warnings.add(warning.to_string()));
-        let mut texts = self.texts(&plan)?;
-        let mut budget = IncludeBudget::default();
-        for (path, text) in &mut texts {
-            let expanded = run_in_place(|| self.expanded(path, text, &config, &mut budget, gathered));
-            if let Some(expanded) = expanded {
-                *text = expanded;
-            }
-            for reference in references(text, path, &plan.root) {
+        let texts = self.texts(&plan)?;
+        for (path, text) in &texts {
+            for reference in page_references(text, path, &plan.root) {
                 plan.refer(&tree, &self.names.rename(&reference.path)).map_err(wrong)?;
             }
             yield_to_others().await;
@@ -160,9 +190,8 @@ impl Folder {
         let mut reader = FolderReader::new(&self, platform, &tree, &plan);
         reader.name(&plan);
         reader.add_files(domain, &plan, gathered).await?;
-        reader.add_includes(&plan, &texts, gathered);
-        reader.add_pages(&plan, &texts, gathered).await;
-        Ok(())
+        reader.add_includes(&plan, &texts, gathered)?;
+        reader.add_pages(&plan, &texts, gathered).await
     }
 
     /// Returns the text of a page of mdBook or HonKit with the results of its directives, or `None` if it has none.
@@ -225,16 +254,23 @@ impl Folder {
             return Err(Error::invalid("url", what));
         }
         // The size is checked before any text is copied.
-        let bytes: usize = paths.iter().filter_map(|path| self.files.get(*path)).map(Bytes::len).sum();
-        if bytes as u64 > MAX_TEXTS_BYTES {
-            let what = format!(
-                "the pages of {} must be at most {MAX_TEXTS_BYTES} bytes together, have {bytes}",
-                self.name
-            );
-            return Err(Error::invalid("url", what));
-        }
+        self.check_texts(paths.iter().filter_map(|path| self.files.get(*path)).map(text_length).sum())?;
         Ok(paths.into_iter().map(|path| (path.clone(), self.text(path).unwrap_or_default())).collect())
     }
+}
+
+/// Returns the size of a file as text in bytes. A text that is not UTF-8 needs up to three bytes for each of its bytes.
+fn text_length(bytes: &Bytes) -> u64 {
+    let factor = if str::from_utf8(bytes).is_ok() { 1 } else { 3 };
+    factor * bytes.len() as u64
+}
+
+/// Returns the references of a page. A file that is too large for a page is imported without its text.
+fn page_references(text: &str, page: &RepoPath, root: &RepoPath) -> Vec<Reference> {
+    if text.len() as u64 > MAX_PAGE_FILE_BYTES {
+        return Vec::new();
+    }
+    run_in_place(|| references(text, page, root))
 }
 
 /// Reads a folder, and maps its files to the ids of the new items.
@@ -308,7 +344,7 @@ impl<'a> FolderReader<'a> {
         plan: &ImportPlan,
         texts: &BTreeMap<RepoPath, String>,
         gathered: &mut ImportItems,
-    ) {
+    ) -> Result<()> {
         for include in &plan.includes {
             let (Some(id), Some(text)) =
                 (self.includes.get(&include.file.path), texts.get(&include.file.path))
@@ -323,7 +359,9 @@ impl<'a> FolderReader<'a> {
                 ..ReusablePatch::default()
             };
             gathered.push_text(Edit::PutReusable { reusable: id.clone(), fields });
+            gathered.check_texts(self.folder.name)?;
         }
+        Ok(())
     }
 
     async fn add_pages(
@@ -331,7 +369,7 @@ impl<'a> FolderReader<'a> {
         plan: &ImportPlan,
         texts: &BTreeMap<RepoPath, String>,
         gathered: &mut ImportItems,
-    ) {
+    ) -> Result<()> {
         let mut stack: Vec<(&PlannedPage, Option<PageId>)> =
             plan.pages.iter().rev().map(|page| (page, None)).collect();
         while let Some((page, parent)) = stack.pop() {
@@ -347,10 +385,12 @@ impl<'a> FolderReader<'a> {
             }
             let edit = self.page(page, (id, parent), texts, &mut gathered.warnings);
             gathered.push_text(edit);
+            gathered.check_texts(self.folder.name)?;
             if matches!(page.kind, PlannedKind::Document { file: Some(_), .. }) {
                 yield_to_others().await;
             }
         }
+        Ok(())
     }
 
     fn page(
@@ -415,7 +455,7 @@ impl<'a> FolderReader<'a> {
     fn resolve_links(&self, text: &str, page: &RepoPath, warnings: &mut ImportWarnings) -> String {
         let mut out = String::with_capacity(text.len());
         let mut at = 0;
-        for reference in references(text, page, self.root) {
+        for reference in page_references(text, page, self.root) {
             let written = text.get(reference.range.clone()).unwrap_or_default();
             // A front matter value that is folded over several lines cannot be replaced in place.
             let is_whole = !written.is_empty() && !written.contains(char::is_whitespace);

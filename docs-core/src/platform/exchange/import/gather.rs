@@ -3,7 +3,8 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
+use parking_lot::Mutex;
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::{links, warnings::ImportWarnings};
@@ -12,6 +13,7 @@ use crate::{
     content::{
         Edit, NewBody, NewPage, PageKind, PagePatch,
         markdown::{cover_of, parse_page, web_reference},
+        run_in_place,
     },
     model::{ContentRef, FileId, MediaType, PageId, check_page_size, without_nul},
     platform::{
@@ -22,8 +24,8 @@ use crate::{
         },
     },
     ports::{
-        ConvertError, ConvertedPage, Converter, Document, DocumentFormat, EmbeddedFile, FoundFile, Web,
-        WebError, WebResponse,
+        ConvertError, ConvertedPage, Converter, Document, DocumentFormat, EmbeddedFile, FoundFile,
+        MAX_TEXTS_BYTES, Web, WebError, WebResponse,
     },
     store::records::SpaceRecord,
 };
@@ -41,6 +43,10 @@ pub(in crate::platform) const MAX_FILES: usize = 20;
 pub(super) const MAX_FILES_BYTES: u64 = 200_000_000;
 /// Time limit for the fetches of an import. Resources that are not fetched by then are left out.
 const MAX_TIME: Duration = Duration::from_secs(120);
+/// Time limit for all conversions of an import together. Time that the import waits for memory does not count.
+const MAX_CONVERSION_TIME: Duration = Duration::from_secs(180);
+/// Maximum total size in bytes of the texts of all pages of an import, with their links resolved to ids.
+const MAX_RESOLVED_BYTES: u64 = 2 * MAX_TEXTS_BYTES;
 /// Maximum length of a title in characters.
 const MAX_TITLE: usize = 255;
 
@@ -55,6 +61,8 @@ pub(in crate::platform) struct ImportItems {
     pub(in crate::platform) total: u64,
     /// Messages about content that was left out or interpreted in a way that the author may not expect.
     pub(in crate::platform) warnings: ImportWarnings,
+    /// The total size of the texts in bytes.
+    pub(in crate::platform) text_bytes: u64,
 }
 
 impl ImportItems {
@@ -82,16 +90,34 @@ impl ImportItems {
             *body = NewBody::Empty;
             self.imported = self.imported.saturating_sub(counted);
         }
-        self.edits.push(edit);
+        self.push(edit);
     }
 
-    pub(super) fn size(&self) -> ImportSize {
-        let text_bytes = |edit: &Edit| match edit {
+    fn push(&mut self, edit: Edit) {
+        self.text_bytes += match &edit {
             Edit::InsertPage(page) => text_bytes(&page.body),
             Edit::PutReusable { fields, .. } => fields.body.as_ref().map_or(0, text_bytes),
             _ => 0,
         };
-        ImportSize { text_bytes: self.edits.iter().map(text_bytes).sum(), items: self.edits.len() as u64 }
+        self.edits.push(edit);
+    }
+
+    /// Checks the total size of the texts. `name` is the source of the import.
+    ///
+    /// # Errors
+    /// `Invalid` if they exceed [`MAX_RESOLVED_BYTES`].
+    pub(super) fn check_texts(&self, name: &str) -> Result<()> {
+        if self.text_bytes <= MAX_RESOLVED_BYTES {
+            return Ok(());
+        }
+        let what = format!(
+            "the pages of {name} must be at most {MAX_RESOLVED_BYTES} bytes together with their resolved links"
+        );
+        Err(Error::invalid("url", what))
+    }
+
+    pub(super) fn size(&self) -> ImportSize {
+        ImportSize { text_bytes: self.text_bytes, items: self.edits.len() as u64 }
     }
 }
 
@@ -112,6 +138,8 @@ pub(in crate::platform) struct Gatherer<'a> {
     /// The deadline of the fetches, extended by the time that the import waits for memory.
     until: DateTime<Utc>,
     waits: Arc<Waits>,
+    /// Time that this import has spent on conversions.
+    conversion_time: Mutex<TimeDelta>,
     /// The memory reservation of this import.
     pub(super) memory: AsyncMutex<Reservation>,
 }
@@ -174,6 +202,7 @@ impl<'a> Gatherer<'a> {
             converter: Arc::clone(platform.ports().converter.as_ref().ok_or_else(missing)?),
             until: platform.clock().now() + MAX_TIME,
             waits: memory.waits(),
+            conversion_time: Mutex::default(),
             memory: AsyncMutex::new(memory),
         })
     }
@@ -184,8 +213,52 @@ impl<'a> Gatherer<'a> {
         self.platform.run_import(&mut *self.memory.lock().await, bytes).await
     }
 
+    /// Reserves memory for the data of an import that has grown to a number of bytes, if less is reserved.
+    ///
+    /// # Errors
+    /// `Unavailable` if the memory does not become available in time.
+    pub(super) async fn grow(&self, bytes: u64) -> Result<()> {
+        self.platform.grow_import(&mut *self.memory.lock().await, bytes).await
+    }
+
     pub(super) fn converter(&self) -> &dyn Converter {
         self.converter.as_ref()
+    }
+
+    /// Converts a document within the time that is left for conversions.
+    ///
+    /// # Errors
+    /// [`ConvertError`]; `TooLarge` after the time.
+    pub(super) async fn convert_in_time(
+        &self,
+        document: Document,
+    ) -> std::result::Result<ConvertedPage, ConvertError> {
+        let clock = self.platform.clock();
+        let begun = clock.now();
+        let left =
+            MAX_CONVERSION_TIME.saturating_sub(self.conversion_time.lock().to_std().unwrap_or_default());
+        let late = || ConvertError::TooLarge(conversion_time_error());
+        if left.is_zero() {
+            return Err(late());
+        }
+        let done = tokio::select! {
+            biased;
+            done = self.converter.convert(document) => done.map(clean),
+            () = clock.wait_until(begun + left) => Err(late()),
+        };
+        *self.conversion_time.lock() += clock.now() - begun;
+        done
+    }
+
+    /// Checks the time of all conversions.
+    ///
+    /// # Errors
+    /// `Invalid` if no time is left.
+    pub(super) fn check_conversion_time(&self) -> Result<()> {
+        match self.conversion_time.lock().to_std() {
+            Ok(time) if time >= MAX_CONVERSION_TIME => Err(Error::invalid("url", conversion_time_error())),
+            _ => Ok(()),
+        }
     }
 
     /// Fetches a resource within the time limit.
@@ -271,7 +344,7 @@ impl<'a> Gatherer<'a> {
             slug: None,
             markdown: &markdown,
         };
-        gathered.edits.push(draft.edit());
+        gathered.push(run_in_place(|| draft.edit()));
         Ok(gathered)
     }
 
@@ -305,7 +378,7 @@ impl<'a> Gatherer<'a> {
             UNKNOWN_DOCUMENT_BYTES
         })
         .await?;
-        let page = self.converter.convert(document).await.map(clean);
+        let page = self.convert_in_time(document).await;
         let mut memory = self.memory.lock().await;
         let size = page.as_ref().map(size_of).unwrap_or_default();
         let rest = memory.held().saturating_sub(source);
@@ -389,7 +462,13 @@ impl<'a> Gatherer<'a> {
 
 fn size_of(page: &ConvertedPage) -> ImportSize {
     let files = page.files.iter().map(|file| file.bytes.len()).sum::<usize>();
-    ImportSize { text_bytes: (page.markdown.len() + files) as u64, items: 1 }
+    let links = page.links.iter().map(String::len).sum::<usize>();
+    let images = page.images.iter().map(|image| image.url.len() + image.name.len()).sum::<usize>();
+    ImportSize { text_bytes: (page.markdown.len() + files + links + images) as u64, items: 1 }
+}
+
+fn conversion_time_error() -> String {
+    format!("the import exceeded its limit of {} seconds for conversions", MAX_CONVERSION_TIME.as_secs())
 }
 
 /// Returns `true` if a fetched file may be an image. Other content types, such as an HTML error page, are not images.
@@ -449,6 +528,7 @@ fn cover_reference(destination: &str) -> Option<ContentRef> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::MAX_PAGE_BYTES;
 
     #[test]
     fn titles_longer_than_the_bound_are_cut() {
@@ -457,5 +537,22 @@ mod tests {
             [MAX_TITLE - 1, MAX_TITLE, MAX_TITLE + 1].map(kept),
             [MAX_TITLE - 1, MAX_TITLE, MAX_TITLE]
         );
+    }
+
+    #[test]
+    fn texts_of_an_import_with_their_links_are_bounded() {
+        let mut gathered = ImportItems::default();
+        let page = "a".repeat(MAX_PAGE_BYTES);
+        let mut add = || {
+            let id: PageId = "page".parse().expect("an id");
+            let draft = Draft { id, parent: None, title: "Page", slug: None, markdown: &page };
+            gathered.push_text(draft.edit());
+            gathered.check_texts("the archive")
+        };
+        for _ in 0..MAX_RESOLVED_BYTES / MAX_PAGE_BYTES as u64 {
+            add().expect("within the bound");
+        }
+        let error = add().expect_err("one too many");
+        assert!(error.message().contains("at most 100000000 bytes together with their"), "{error}");
     }
 }

@@ -4,12 +4,19 @@ use percent_encoding::percent_decode_str;
 use url::{Position, Url};
 
 use crate::{
-    content::markdown::{Resolution, rewrite_links},
+    content::{
+        markdown::{Resolution, rewrite_links},
+        run_in_place,
+    },
     model::web_url,
 };
 
 /// Extensions of web pages. Names with other extensions are files.
 const PAGE_ENDINGS: [&str; 9] = ["html", "htm", "xhtml", "php", "asp", "aspx", "jsp", "md", "shtml"];
+
+/// Maximum size in bytes of the destinations that a rewrite adds to a text. A text with more exceeds the limit of a
+/// page, so its further links are left unchanged.
+pub(super) const MAX_REWRITTEN_BYTES: usize = 2_500_000;
 
 /// A web URL without credentials, normalized so that equal URLs have equal components.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -140,14 +147,29 @@ pub(super) fn escape_markdown(text: &str) -> String {
     out
 }
 
-/// Replaces known link destinations in `text`, with or without a fragment. Others are left unchanged.
+/// Replaces known link destinations in `text`, with or without a fragment. Others are left unchanged, and all of a text
+/// that is too long for a page. The work may take long, so the other tasks of the thread move to another one.
 pub(super) fn rewrite_known_links(text: &str, known: impl Fn(&str) -> Option<String>) -> String {
+    if text.len() > MAX_REWRITTEN_BYTES {
+        return text.to_owned();
+    }
+    run_in_place(|| rewrite_links_within(text, known))
+}
+
+fn rewrite_links_within(text: &str, known: impl Fn(&str) -> Option<String>) -> String {
+    let mut written = 0;
     let new = rewrite_links(text, |site| {
+        if written > MAX_REWRITTEN_BYTES {
+            return Resolution::Keep;
+        }
         let (path, place) = match site.destination.split_once('#') {
             Some((path, place)) => (path, format!("#{place}")),
             None => (site.destination.as_str(), String::new()),
         };
-        known(path).map_or(Resolution::Keep, |to| Resolution::To(format!("{to}{place}")))
+        let Some(to) = known(path) else { return Resolution::Keep };
+        let to = format!("{to}{place}");
+        written += to.len();
+        Resolution::To(to)
     });
     new.into_owned()
 }
@@ -166,6 +188,7 @@ fn extension(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::MAX_PAGE_BYTES;
 
     fn address(url: &str) -> PageUrl {
         PageUrl::parse(url).unwrap()
@@ -221,6 +244,17 @@ mod tests {
         ] {
             assert!(!address(file).is_page(), "{file}");
         }
+    }
+
+    #[test]
+    fn destinations_of_a_text_are_bounded() {
+        let to = "x".repeat(10_000);
+        let text = "[a](b) ".repeat(10_000);
+        let new = rewrite_known_links(&text, |_| Some(to.clone()));
+        assert!(new.len() > MAX_PAGE_BYTES, "it is no page: {} bytes", new.len());
+        assert!(new.len() <= text.len() + MAX_REWRITTEN_BYTES + to.len(), "{} bytes", new.len());
+        let long = format!("[a](b){}", "x".repeat(MAX_REWRITTEN_BYTES));
+        assert_eq!(rewrite_known_links(&long, |_| Some(to.clone())), long);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Error, ErrorKind, Result,
-    content::{gitsync::RepoPath, markdown::links as sites},
+    content::{gitsync::RepoPath, markdown::links as sites, run_in_place, yield_to_others},
     model::{MAX_FILE_BYTES, web_url},
     ports::{Checkout, FetchRequest, GitAccess, GitError, RepoEntryKind},
 };
@@ -44,7 +44,8 @@ impl Gatherer<'_> {
         folder.contents(contents(&side, &pages.paths));
         for (path, bytes) in &files {
             if is_page(path) {
-                folder.put(path.clone(), wiki.to_relative_links(&text_of(path), &pages).into());
+                folder.put_text(path.clone(), wiki.to_relative_links(&text_of(path), &pages))?;
+                yield_to_others().await;
             } else if !path.is_markdown() {
                 folder.put(path.clone(), bytes.clone());
             }
@@ -145,7 +146,10 @@ impl Wiki {
 
     /// Converts the Markdown of a page so that all links become relative file links.
     fn to_relative_links(&self, text: &str, pages: &WikiPages) -> String {
-        let text = brackets(text, pages);
+        if text.len() > links::MAX_REWRITTEN_BYTES {
+            return text.to_owned();
+        }
+        let text = run_in_place(|| brackets(text, pages));
         links::rewrite_known_links(&text, |destination| {
             let url = web_url(destination)?;
             let name = url.as_str().strip_prefix(&self.pages)?;
@@ -249,7 +253,10 @@ fn brackets(text: &str, pages: &WikiPages) -> String {
 fn bracket_line(line: &str, pages: &WikiPages, out: &mut String) {
     let mut rest = line;
     let mut ticks = 0;
-    while let Some(start) = rest.find("[[") {
+    // A longer text exceeds the limit of a page, so its further links are left unchanged.
+    while out.len() <= links::MAX_REWRITTEN_BYTES
+        && let Some(start) = rest.find("[[")
+    {
         let (before, tail) = rest.split_at(start);
         let Some(end) = tail.find("]]") else { break };
         let inside = &tail[2..end];
@@ -363,5 +370,16 @@ mod tests {
             "# Table of contents\n\n* [Home](Home.md)\n## Guides\n* [Deep](guides/Deep-Dive.md)\n\n\n## More\n\n* \
              [Getting Started](Getting-Started.md)\n"
         );
+    }
+
+    #[test]
+    fn destinations_of_a_wiki_page_are_bounded() {
+        let path = RepoPath::new(&format!("{}x.md", "long/".repeat(800))).expect("a path");
+        let pages = WikiPages::new(vec![path]);
+        for text in ["[[x]]".repeat(100_000), "[[x]]\n".repeat(100_000)] {
+            let new = brackets(&text, &pages);
+            let most = links::MAX_REWRITTEN_BYTES + text.len() + 10_000;
+            assert!((links::MAX_REWRITTEN_BYTES..most).contains(&new.len()), "{} bytes", new.len());
+        }
     }
 }
