@@ -41,6 +41,8 @@ use crate::{
 pub(crate) const MAX_MESSAGE: usize = 32 * 1024;
 /// The maximum size in bytes of a response, which is buffered as a whole.
 const MAX_RESPONSE: usize = 16 * 1024 * 1024;
+/// The maximum size in bytes of the Markdown of a page in a response, which has up to six bytes for each of its bytes.
+const MAX_PAGE: usize = MAX_RESPONSE / 8;
 /// The maximum number of pages in one list result.
 const LISTED_PAGES: usize = 200;
 
@@ -223,6 +225,11 @@ impl Tools {
             };
             if let Some(at) = found {
                 let page = markdown_page(&self.visit, &self.caches, place, &frame.entries[at].id).await?;
+                let bytes = page.body.bytes.len();
+                if bytes > MAX_PAGE {
+                    let what = format!("page: must have at most {MAX_PAGE} bytes of Markdown, has {bytes}");
+                    return Ok(Err(format!("{what}; its links may be long. Open its URL instead.")));
+                }
                 let text = String::from_utf8_lossy(&page.body.bytes);
                 return Ok(Ok(CallToolResult::success(vec![ContentBlock::text(text)])));
             }

@@ -100,6 +100,33 @@ async fn mcp_client_searches_lists_and_reads_pages() {
     agent.cancel().await.expect("ended");
 }
 
+/// Short links of a page become the paths of their pages, which may be long.
+#[tokio::test(flavor = "multi_thread")]
+async fn mcp_reports_a_page_that_is_too_large_to_read() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let mut into: Option<String> = None;
+    for level in 0..9 {
+        let mut insert = json!({ "operation": "insert_page", "title": format!("{level}{}", "a".repeat(98)) });
+        if let Some(parent) = &into {
+            insert["into"] = parent.as_str().into();
+        }
+        into = Some(w.edit(&space, json!([insert])).await.remove(0).to_string());
+    }
+    let target = into.expect("a page");
+    w.page(&space, "Large", &format!("[a](/pages/{target}) ").repeat(4_000)).await;
+    w.page(&space, "Small", "Text.").await;
+    let (_, path) = w.site("Docs", &space).await;
+    let base = w.serve().await;
+    let agent = client(&base, &path, None).await.expect("connected");
+    let read = call(&agent, "read_page", json!({ "page": "large" })).await;
+    assert_eq!(read["isError"], true);
+    let why = read["content"][0]["text"].as_str().expect("text");
+    assert!(why.starts_with("page: must have at most 2097152 bytes of Markdown, has "), "{why}");
+    let read = call(&agent, "read_page", json!({ "page": "small" })).await;
+    assert!(read["content"][0]["text"].as_str().expect("text").contains("Text."), "{read}");
+}
+
 /// Returns the output of the inspector's command line, or `None` if node is not installed.
 async fn inspect(script: &Path, endpoint: &str, asked: &[&str]) -> Option<Value> {
     // The inspector stores its configuration in the home folder.
