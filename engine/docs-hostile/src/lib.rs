@@ -69,13 +69,6 @@ pub fn run_among_others(parsers: &'static [Parser]) {
     run_within(parsers, MeasureScope::Others);
 }
 
-/// Runs `work` and returns its result and the CPU time of this thread.
-pub fn own_time_of<T>(work: impl FnOnce() -> T) -> (T, Duration) {
-    let start = ThreadTime::now();
-    let answer = work();
-    (answer, start.elapsed())
-}
-
 /// Concurrent activity in the process during a test.
 #[derive(Clone, Copy)]
 enum MeasureScope {

@@ -19,8 +19,9 @@ use crate::{
         Edit, NewBody, NewPage, PageKind, PagePatch, ReusablePatch,
         directives::{IncludeBudget, IncludedFile, resolve},
         gitsync::{
-            CommitEntry, EntryKind, FormatError, ImportPlan, PlannedFile, PlannedKind, PlannedPage,
-            Reference, ReferenceKind, RepoConfig, RepoPath, RepoTree, references,
+            BookFormat, CommitEntry, EntryKind, FormatError, HONKIT_FILE, ImportPlan, LfsPointer,
+            MDBOOK_FILE, PlannedFile, PlannedKind, PlannedPage, Reference, ReferenceKind, RepoConfig,
+            RepoPath, RepoTree, link_whole_book, references,
         },
         markdown::{MAX_PAGE_FILE_BYTES, parse_page},
         run_in_place, yield_to_others,
@@ -179,8 +180,16 @@ impl Folder {
         link_whole_book(&mut tree, &config, summary.as_deref());
         let mut plan = ImportPlan::new(&config, &tree, summary.as_deref()).map_err(wrong)?;
         plan.warnings.iter().for_each(|warning| gathered.warnings.add(warning.to_string()));
-        let texts = self.texts(&plan)?;
-        for (path, text) in &texts {
+        let mut texts = self.texts(&plan)?;
+        let mut budget = IncludeBudget::default();
+        let mut text_bytes = 0;
+        for (path, text) in &mut texts {
+            let expanded = run_in_place(|| self.expanded(path, text, &config, &mut budget, gathered));
+            if let Some(expanded) = expanded {
+                *text = expanded;
+            }
+            text_bytes += text.len() as u64;
+            self.check_texts(text_bytes)?;
             for reference in page_references(text, path, &plan.root) {
                 plan.refer(&tree, &self.names.rename(&reference.path)).map_err(wrong)?;
             }
@@ -211,6 +220,8 @@ impl Folder {
         loop {
             let mut left = *budget;
             let resolved = resolve(text, page, config, &included, &mut left)?;
+            // Reading counts for each attempt, and results only for the last one.
+            budget.read_bytes = left.read_bytes;
             if resolved.unread.is_empty() {
                 *budget = left;
                 for warning in resolved.warnings {

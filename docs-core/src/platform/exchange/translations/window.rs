@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Result,
-    content::Body,
+    content::{Body, run_in_place},
     model::TranslationId,
     platform::{jobs::JobRun, kernel::platform::Platform},
     ports::TranslateError,

@@ -39,6 +39,8 @@ impl Importer<'_> {
             let files = &self.directives.files;
             let resolved = run_in_place(|| resolve(text, page, config, files, &mut budget));
             let Some(resolved) = resolved else { return Ok(()) };
+            // Reading counts for each attempt, and results only for the last one.
+            self.directives.budget.read_bytes = budget.read_bytes;
             if resolved.unread.is_empty() {
                 self.directives.budget = budget;
                 break resolved;
