@@ -25,7 +25,9 @@ const ANONYMOUS_SHARE: usize = 4;
 /// them. The holder of a share is a user, or a network address for requests without a user. Each holder may use as much
 /// memory as it leaves free: a single holder at most a half, two at most a third each. A request that exceeds its share
 /// gets 503 with `Retry-After`. While a request waits for memory, bodies of other holders that arrive too slowly are
-/// aborted with 408. Bodies that are processed as a stream, such as uploaded files, are not counted.
+/// aborted with 408. Slow bodies of all holders together may then keep a half of the budget only, so that many holders
+/// with a small share each leave memory to others: those that have used most memory for longest are aborted first.
+/// Bodies that are processed as a stream, such as uploaded files, are not counted.
 #[derive(Clone)]
 pub struct BodyBudget(Arc<Shares>);
 
@@ -35,10 +37,13 @@ impl BodyBudget {
     /// Time for a body to grow by 24 KiB. A slower body may be aborted while other requests wait for memory.
     pub const STALLED: Duration = Duration::from_secs(3);
 
+    /// Time after which a body that has not arrived is slow.
+    pub const SLOW: Duration = Duration::from_secs(10);
+
     /// Creates a budget of `bytes`.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
-        Self(Shares::new(bytes, Self::STALLED))
+        Self(Shares::new(bytes, Self::STALLED, Self::SLOW))
     }
 
     /// Creates a separate budget for an anonymous endpoint, which therefore cannot use up the memory of users.
@@ -344,6 +349,35 @@ mod tests {
         assert!((1..60).contains(&ended()), "as many as the others need: {}", ended());
         assert!(!fast[0].is_finished(), "12 KiB per second suffice");
         slow.iter().chain(&fast).for_each(tokio::task::JoinHandle::abort);
+    }
+
+    /// A body that sends `bytes` at once, and then 10 KiB per second forever, which is no stall.
+    fn slow(bytes: usize) -> Body {
+        let first = Bytes::from(vec![b'a'; bytes]);
+        let first = Body::from_bytes_stream(stream::once(async { Ok::<_, io::Error>(first) }));
+        let all = first.into_bytes_stream().chain(steady(10 * UNIT).into_bytes_stream());
+        Body::from_bytes_stream(Box::pin(all))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn slow_bodies_of_many_holders_leave_a_half_to_others() {
+        for holders in [2, 24, 100] {
+            let budget = BodyBudget::default();
+            let share = FREE + BodyBudget::DEFAULT_BYTES / (holders + 1) - 130_000;
+            let name = |at| user(&format!("slow {at}"));
+            let small = begin(&budget, [(user("small"), slow(FREE + 20_000))]);
+            let held = begin(&budget, (0..holders).map(|at| (name(at), slow(share.min(MOST - 2_000_000)))));
+            pass(BodyBudget::SLOW + Duration::from_secs(1)).await;
+            for bytes in [60_000, 500_000, 1_200_000, 3_000_000, 9_900_000] {
+                let begun = Instant::now();
+                let other = collect_within(Some((&budget, user("other"))), body(bytes), MOST).await;
+                assert!(other.is_ok(), "{bytes} bytes beside {holders} holders");
+                assert!(begun.elapsed() < Duration::from_secs(1), "{bytes} bytes beside {holders} holders");
+            }
+            assert!(!small[0].is_finished(), "slow bodies that use little memory go on");
+            assert!(held.iter().any(|task| !task.is_finished()), "slow bodies keep a half");
+            small.iter().chain(&held).for_each(tokio::task::JoinHandle::abort);
+        }
     }
 
     #[tokio::test(start_paused = true)]

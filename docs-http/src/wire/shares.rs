@@ -25,6 +25,9 @@ const MIN_GROWTH: usize = 24;
 /// Minimum interval between searches for stalled bodies, shared by all waiting bodies, because a search scans all
 /// bodies.
 const RETRY: Duration = Duration::from_millis(100);
+/// The part of the budget that slow bodies of all holders together keep while others wait for memory: 1 divided by
+/// this number.
+const SLOW_SHARE: usize = 2;
 
 /// The holder of a share of a budget.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -41,6 +44,8 @@ pub(super) struct Shares {
     units: usize,
     /// Time within which a body must grow by [`MIN_GROWTH`].
     stalled: Duration,
+    /// Time after which a body that has not arrived is slow.
+    slow: Duration,
     next: AtomicU64,
     table: Mutex<Table>,
     freed: Notify,
@@ -63,8 +68,21 @@ struct Held {
     /// The last time when the body had grown by [`MIN_GROWTH`], and its size in units at that time.
     grown: Instant,
     grown_to: usize,
+    /// The time when the body began, later by the time that it has waited for the budget.
+    began: Instant,
+    /// The time when the state became [`State::Idle`].
+    idle_since: Instant,
     state: State,
     end: Arc<Notify>,
+}
+
+impl Held {
+    /// Sets the state to [`State::Idle`].
+    fn pause(&mut self, now: Instant) {
+        if self.state != State::Idle {
+            (self.state, self.idle_since) = (State::Idle, now);
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,11 +110,12 @@ impl Shares {
     /// Size of a unit in bytes.
     pub(super) const UNIT_BYTES: usize = 1024;
 
-    pub(super) fn new(bytes: usize, stalled: Duration) -> Arc<Self> {
+    pub(super) fn new(bytes: usize, stalled: Duration, slow: Duration) -> Arc<Self> {
         let units = bytes.div_ceil(Self::UNIT_BYTES).max(1);
         Arc::new(Self {
             units,
             stalled,
+            slow,
             next: AtomicU64::new(0),
             table: Mutex::default(),
             freed: Notify::new(),
@@ -126,6 +145,8 @@ impl Shares {
             units: 0,
             grown: now,
             grown_to: 0,
+            began: now,
+            idle_since: now,
             state: State::Idle,
             end: Arc::clone(&place.end),
         });
@@ -135,6 +156,9 @@ impl Shares {
         if more == 0 || needed <= free || table.used == held {
             body.units += more;
             // The time that the sender spent waiting for the budget does not count as a stall.
+            if body.state == State::Idle {
+                body.began += now.saturating_duration_since(body.idle_since);
+            }
             if body.state == State::Idle || body.units - body.grown_to >= MIN_GROWTH {
                 (body.grown, body.grown_to) = (now, body.units);
             }
@@ -143,42 +167,62 @@ impl Shares {
             *table.by.entry(place.holder.clone()).or_default() += more;
             return Ok(());
         }
-        body.state = State::Idle;
-        Err(table.make_room(own, needed - free, now, self.stalled))
+        body.pause(now);
+        Err(table.make_room(self, own, needed - free, now))
     }
 }
 
 impl Table {
-    /// Aborts stalled bodies to free the missing units. Bodies of the largest holders are aborted first, but none of a
-    /// holder that uses less than the waiting one. Returns the time of the next search.
-    fn make_room(&mut self, own: usize, missing: usize, now: Instant, stalled: Duration) -> Instant {
+    /// Aborts bodies to free the missing units: first stalled bodies, those of the largest holders first, but none of a
+    /// holder that uses less than the waiting one. Then, while slow bodies take more than their part of the budget, the
+    /// slow bodies that have used most memory for longest, of any holder. Otherwise, many users with a small share each
+    /// could hold the whole budget. Returns the time of the next search.
+    fn make_room(&mut self, shares: &Shares, own: usize, missing: usize, now: Instant) -> Instant {
         if let Some(next) = self.searched.map(|last| last + RETRY).filter(|next| now < *next) {
             return next;
         }
         self.searched = Some(now);
-        let (mut freed, mut late) = (0, Vec::new());
+        let (mut freed, mut slow, mut late) = (0, 0, Vec::new());
         for body in self.bodies.values_mut() {
-            let pause = now.saturating_duration_since(body.grown);
-            let usage = self.by.get(&body.holder).copied().unwrap_or_default();
             match body.state {
                 State::Ending => freed += body.units,
-                State::Receiving if body.units > 0 && pause >= stalled && usage >= own => {
-                    late.push(((usage, pause), body));
+                State::Receiving if body.units > 0 => {
+                    let usage = self.by.get(&body.holder).copied().unwrap_or_default();
+                    let pause = now.saturating_duration_since(body.grown);
+                    let age = now.saturating_duration_since(body.began);
+                    let is_slow = age >= shares.slow;
+                    slow += if is_slow { body.units } else { 0 };
+                    if pause >= shares.stalled && usage >= own {
+                        late.push((Lateness::Stalled(usage, pause), is_slow, body));
+                    } else if is_slow {
+                        late.push((Lateness::Slow(age.as_millis() * body.units as u128), is_slow, body));
+                    }
                 }
                 _ => {}
             }
         }
-        late.sort_unstable_by_key(|(rank, _)| Reverse(*rank));
-        for (_, body) in late {
-            if freed >= missing {
+        late.sort_unstable_by_key(|(rank, ..)| Reverse(*rank));
+        for (rank, is_slow, body) in late {
+            let is_within_part = slow <= shares.units / SLOW_SHARE;
+            if freed >= missing || (matches!(rank, Lateness::Slow(_)) && is_within_part) {
                 break;
             }
             freed += body.units;
+            slow -= if is_slow { body.units } else { 0 };
             body.state = State::Ending;
             body.end.notify_one();
         }
         now + RETRY
     }
+}
+
+/// The rank of a body among those that may be aborted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Lateness {
+    /// The memory that a slow body has used, multiplied by the time.
+    Slow(u128),
+    /// The memory of the holder of a stalled body, and the time of its pause.
+    Stalled(usize, Duration),
 }
 
 impl Place {
@@ -218,7 +262,7 @@ impl Place {
         if self.units > 0
             && let Some(body) = self.shares.table.lock().bodies.get_mut(&self.id)
         {
-            body.state = State::Idle;
+            body.pause(Instant::now());
         }
     }
 }
@@ -302,7 +346,7 @@ mod tests {
     proptest! {
         #[test]
         fn shares_stay_within_the_budget_and_are_all_returned(steps in vec(step(), 1..60)) {
-            let shares = Shares::new(UNITS * Shares::UNIT_BYTES, Duration::from_secs(3));
+            let shares = Shares::new(UNITS * Shares::UNIT_BYTES, Duration::from_secs(3), Duration::from_secs(10));
             let (mut places, mut now) = (Vec::new(), Instant::now());
             for step in steps {
                 let count = places.len();

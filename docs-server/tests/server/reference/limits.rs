@@ -73,6 +73,10 @@ fn connections() -> Table {
             "Wait for the next KiB of a request body, where others wait for its memory",
             amount(Amount::Time(BodyBudget::STALLED)),
         ),
+        (
+            "Time after which a request body counts as slow, where others wait for its memory",
+            amount(Amount::Time(BodyBudget::SLOW)),
+        ),
     ];
     let rows = rows.map(|(what, most)| vec![what.to_owned(), most]);
     Table::new(PAGE, "Connections", &["Limit", "Value"], &rows)

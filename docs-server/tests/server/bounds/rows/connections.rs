@@ -90,6 +90,12 @@ pub(super) const INPUTS: &[Input] = &[Input {
             "docs-http/src/wire/budget.rs::stalled_bodies_of_the_largest_holder_end_first",
         ).within("bodies of all requests"),
         bound(
+            "Time in which a request body arrives before it counts as slow, while others wait for memory",
+            "docs-http/src/wire/budget.rs::SLOW",
+            Beyond::TimedOut,
+            "docs-http/src/wire/budget.rs::slow_bodies_of_many_holders_leave_a_half_to_others",
+        ).within("bodies of all requests"),
+        bound(
             "Time that a request body waits for memory",
             "docs-http/src/wire/shares.rs::BUDGET_WAIT",
             Beyond::Unavailable,
