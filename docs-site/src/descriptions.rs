@@ -129,6 +129,7 @@ fn add_operation<'d>(of: &'d OperationDetail, all: &mut Vec<&'d str>) {
         all.extend(response.description.as_deref());
         response.headers.iter().for_each(|of| add_parameter(of, all));
         response.bodies.iter().for_each(|of| add_schema(of.schema.as_ref(), all));
+        all.extend(response.links.iter().filter_map(|of| of.description.as_deref()));
     }
     callbacks.iter().for_each(|of| add_operation(&of.operation, all));
 }

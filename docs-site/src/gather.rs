@@ -11,7 +11,7 @@ use docs_core::{
         document_allowance, run_in_place,
     },
     model::{ContentRef, Document, PageId, ReusableId, SpaceId},
-    platform::ShownSpec,
+    platform::{ShownSpec, SpecDetail},
 };
 
 use crate::{
@@ -152,8 +152,15 @@ pub(crate) async fn gather_specs(
         add(visit.content(space).get_reusable_specs(id).await)?;
     }
     let descriptions = parser.parse(shown.iter().map(|shown| Arc::clone(&shown.detail))).await?;
+    let operations = shown.iter().filter_map(|shown| match &*shown.detail {
+        SpecDetail::Operation(of) => {
+            Some(((shown.spec.clone(), of.operation_id.clone()?), shown.subject.clone()))
+        }
+        _ => None,
+    });
+    let operations = operations.collect();
     let details = shown.into_iter().map(|shown| ((shown.spec, shown.subject), shown.detail)).collect();
-    Ok(Specs { details, descriptions })
+    Ok(Specs { details, operations, descriptions })
 }
 
 /// Loads the page tree of a space of the site into `addresses`.

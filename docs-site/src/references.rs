@@ -20,6 +20,8 @@ pub(crate) type ReusableContents = HashMap<(SpaceId, ReusableId), Document>;
 pub(crate) struct Specs {
     /// The parts by slug and subject.
     pub(crate) details: HashMap<(String, SpecSubject), Arc<SpecDetail>>,
+    /// The shown operations by slug and operation id.
+    pub(crate) operations: HashMap<(String, String), SpecSubject>,
     pub(crate) descriptions: Descriptions,
 }
 

@@ -29,10 +29,11 @@ pub use content::{
     files::{Disposition, FileReach, StoredFile, media_type},
     links::RequestLinkFilter,
     openapi_specs::{
-        AlternativeDetail, BodyDetail, CallbackDetail, ChoiceDetail, ExampleDetail, FieldDetail, FieldName,
-        FormFieldDetail, OperationDetail, ParameterDetail, RequestDetail, ResponseDetail, SchemaDetail,
-        SchemaLimit, SchemeDetail, SchemeKind, ServerDetail, ShownSpec, SpecDetail, SpecSubject, ValueDetail,
-        VariableDetail,
+        AlternativeDetail, BodyDetail, CallbackDetail, ChoiceDetail, CodeSampleDetail, ExampleDetail,
+        ExternalDocsDetail, FieldDetail, FieldName, FlowDetail, FormFieldDetail, LinkDetail, LinkedOperation,
+        OperationDetail, ParameterDetail, RequestDetail, ResponseDetail, SampleDetails, SchemaDetail,
+        SchemaLimit, SchemeDetail, SchemeKind, ScopeDetail, ServerDetail, ShownSpec, SpecDetail, SpecSubject,
+        ValueDetail, VariableDetail,
     },
     read::{ContentOptions, PageRedirect, ShownDocument, TaggedRevision, open_site::OpenSite},
 };

@@ -1,38 +1,53 @@
 //! Operations, webhooks and schemas of OpenAPI specifications. Their descriptions are Markdown from an
 //! untrusted source.
 
+mod related;
 mod samples;
 mod schema;
 
 use docs_core::{
     model::{BlockKind, ContentRef},
     platform::{
-        BodyDetail, CallbackDetail, ExampleDetail, OperationDetail, ResponseDetail, SchemeDetail, SchemeKind,
-        ServerDetail, SpecDetail, SpecSubject,
+        BodyDetail, CallbackDetail, ExampleDetail, OperationDetail, ResponseDetail, SampleDetails,
+        SchemeDetail, ServerDetail, SpecDetail, SpecSubject,
     },
 };
 use maud::{Markup, PreEscaped, html};
-use percent_encoding::{AsciiSet, utf8_percent_encode};
 
-use self::samples::SampleRequest;
-use super::{NodePosition, Renderer};
-use crate::encode::SEGMENT;
+use self::{
+    related::{has_details, scheme_name},
+    samples::{SampleRequest, is_same_language},
+};
+use super::{
+    NodePosition, Renderer,
+    anchors::{fragment, method_class, operation_anchor},
+    plain::plain_text,
+};
 
 /// The maximum number of characters of a description in the summary of a response.
 const MAX_SUMMARY: usize = 160;
 
-/// The characters of an anchor that are encoded in an address.
-const ANCHOR: &AsciiSet = &SEGMENT.remove(b'/');
-
 /// An operation in its place on a page.
 struct ShownOperation<'o> {
+    /// The slug of the specification.
+    spec: &'o str,
     method: &'o str,
     /// The path, the name of a webhook, or the expression of a callback.
     name: &'o str,
     /// The anchor; `None` for callbacks, and for operations that the page showed before.
     anchor: Option<String>,
-    /// `true` for requests to the service, which have samples.
-    is_called: bool,
+    role: OperationRole,
+}
+
+/// The sender of the requests of an operation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OperationRole {
+    /// A client calls the service. The operation has samples.
+    Called,
+    /// The service calls an address that is registered with it.
+    Webhook,
+    /// The service calls an address as a result of another operation.
+    Callback,
 }
 
 impl Renderer<'_> {
@@ -56,8 +71,8 @@ impl Renderer<'_> {
                 break;
             }
             let own = match &**detail {
-                SpecDetail::Operation(of) => self.subject(&subject, of, at),
-                SpecDetail::Schema(of) => self.named_schema(of, at),
+                SpecDetail::Operation(of) => self.subject(spec, &subject, of, at),
+                SpecDetail::Schema(of) => self.named_schema(&subject, of, at),
                 _ => Markup::default(),
             };
             drawn.get_or_insert_default().push_str(&self.counter.add_described(own).0);
@@ -65,15 +80,15 @@ impl Renderer<'_> {
         drawn.map(PreEscaped)
     }
 
-    fn subject(&self, subject: &SpecSubject, of: &OperationDetail, at: NodePosition) -> Markup {
+    fn subject(&self, spec: &str, subject: &SpecSubject, of: &OperationDetail, at: NodePosition) -> Markup {
         let anchor = operation_anchor(subject);
         let anchor = Some(anchor).filter(|anchor| self.counter.is_first_use(anchor));
-        let (method, name, is_called) = match subject {
-            SpecSubject::Operation { method, path } => (method, path, true),
-            SpecSubject::Webhook { method, name } => (method, name, false),
+        let (method, name, role) = match subject {
+            SpecSubject::Operation { method, path } => (method, path, OperationRole::Called),
+            SpecSubject::Webhook { method, name } => (method, name, OperationRole::Webhook),
             _ => return Markup::default(),
         };
-        self.operation_detail(&ShownOperation { method, name, anchor, is_called }, of, at)
+        self.operation_detail(&ShownOperation { spec, method, name, anchor, role }, of, at)
     }
 
     /// The name of an operation, webhook or schema beyond the limits of the page. The first one has a notice.
@@ -112,9 +127,11 @@ impl Renderer<'_> {
                 p.api-name {
                     span class={ "method " (method_class(shown.method)) } { (shown.method.to_uppercase()) } " "
                     code { (shown.name) }
+                    @if shown.role == OperationRole::Webhook { " " span.tag { "Webhook" } }
                     @if of.deprecated { " " span.tag { (words.deprecated) } }
                 }
                 (self.description(of.description.as_deref(), at))
+                (self.external_docs(of.external_docs.as_ref()))
                 (self.security(&of.security, at))
                 (self.servers(&of.servers, at))
                 @if !of.parameters.is_empty() {
@@ -124,35 +141,50 @@ impl Renderer<'_> {
                 @if let Some(request) = &of.request {
                     p.head { (words.body) @if request.required { " " span.tag { (words.required) } } }
                     (self.description(request.description.as_deref(), at))
-                    (self.bodies(&request.bodies, shown.is_called, at))
+                    (self.bodies(&request.bodies, shown.role == OperationRole::Called && has_samples(of), at))
                 }
-                @if shown.is_called {
-                    p.head { (words.request) }
-                    (self.samples(&SampleRequest::new(shown.method, shown.name, of)))
-                }
+                (self.samples(shown, of))
                 @if !of.responses.is_empty() { p.head { (words.responses) } }
-                @for response in &of.responses { (self.response(response, at)) }
+                @for response in &of.responses { (self.response(shown.spec, response, at)) }
                 @if !of.callbacks.is_empty() { p.head { (words.callbacks) } }
-                @for callback in &of.callbacks { (self.callback(callback, at)) }
+                @for callback in &of.callbacks { (self.callback(shown.spec, callback, at)) }
                 @if of.is_cut { (self.left_out()) }
             }
         }
     }
 
-    fn samples(&self, request: &SampleRequest) -> Markup {
-        let code = |text: String, syntax: &str| self.code_text(&text, syntax, None);
-        self.tab_group(vec![
-            ("curl".to_owned(), code(request.curl(), "bash")),
-            ("JavaScript".to_owned(), code(request.javascript(), "javascript")),
-            ("Python".to_owned(), code(request.python(), "python")),
-            ("Go".to_owned(), code(request.go(), "go")),
-        ])
+    /// The samples of the specification, followed by generated ones in other languages.
+    fn samples(&self, shown: &ShownOperation<'_>, of: &OperationDetail) -> Markup {
+        let SampleDetails::Given(given) = &of.samples else { return Markup::default() };
+        let mut tabs: Vec<(String, Markup)> = Vec::new();
+        for sample in given {
+            let title = sample.label.as_ref().unwrap_or(&sample.language).clone();
+            tabs.push((title, self.code_text(&sample.source, &sample.language.to_lowercase(), None)));
+        }
+        if shown.role == OperationRole::Called {
+            let request = SampleRequest::new(shown.method, shown.name, of);
+            let generated = [
+                ("curl", "bash", request.curl()),
+                ("JavaScript", "javascript", request.javascript()),
+                ("Python", "python", request.python()),
+                ("Go", "go", request.go()),
+            ];
+            for (title, syntax, text) in generated {
+                if !given.iter().any(|sample| is_same_language(&sample.language, syntax)) {
+                    tabs.push((title.to_owned(), self.code_text(&text, syntax, None)));
+                }
+            }
+        }
+        if tabs.is_empty() {
+            return Markup::default();
+        }
+        html! { p.head { (self.words.api.request) } (self.tab_group(tabs)) }
     }
 
     /// The alternatives for authentication, with the descriptions and scopes of the schemes.
     fn security(&self, alternatives: &[Vec<SchemeDetail>], at: NodePosition) -> Markup {
         let schemes = || alternatives.iter().flatten();
-        let is_told = |of: &&SchemeDetail| of.description.is_some() || !of.scopes.is_empty();
+        let is_told = |of: &&SchemeDetail| has_details(of);
         let line = match alternatives {
             [] => return Markup::default(),
             all => self.security_line(all),
@@ -165,13 +197,11 @@ impl Renderer<'_> {
                 summary { span.about { (line) } }
                 dl.api-fields {
                     @for scheme in schemes().filter(is_told) {
-                        dt { (scheme_name(scheme)) }
-                        dd {
-                            (self.description(scheme.description.as_deref(), at))
-                            @if !scheme.scopes.is_empty() {
-                                p.about { @for scope in &scheme.scopes { code { (scope) } " " } }
-                            }
+                        dt {
+                            (scheme_name(scheme))
+                            @if scheme.deprecated { " " span.tag { (self.words.api.deprecated) } }
                         }
+                        dd { (self.scheme(scheme, at)) }
                     }
                 }
             }
@@ -232,14 +262,15 @@ impl Renderer<'_> {
         }
     }
 
-    fn response(&self, of: &ResponseDetail, at: NodePosition) -> Markup {
+    fn response(&self, spec: &str, of: &ResponseDetail, at: NodePosition) -> Markup {
         let text = of.description.as_deref().unwrap_or_default();
         let is_whole = fits_heading(text);
+        let short = if is_whole { text.to_owned() } else { self.first_line(text) };
         let heading = html! {
             code class={ "status " (status_class(&of.status)) } { (of.status) }
-            @if is_whole && !text.is_empty() { " " span.api-about { (text) } }
+            @if !short.is_empty() { " " span.api-about { (short) } }
         };
-        if is_whole && of.headers.is_empty() && of.bodies.is_empty() {
+        if is_whole && of.headers.is_empty() && of.bodies.is_empty() && of.links.is_empty() {
             return html! { p.response { (heading) } };
         }
         html! {
@@ -252,24 +283,46 @@ impl Renderer<'_> {
                         (self.parameters(&of.headers, at))
                     }
                     (self.bodies(&of.bodies, false, at))
+                    (self.links(spec, &of.links, at))
                 }
             }
         }
     }
 
-    fn callback(&self, of: &CallbackDetail, at: NodePosition) -> Markup {
-        let shown = ShownOperation { method: &of.method, name: &of.address, anchor: None, is_called: false };
+    /// The first line of a description as plain text, for the heading of a response.
+    fn first_line(&self, text: &str) -> String {
+        let document = self.specs.descriptions.get(text);
+        let line = match document.and_then(|document| document.nodes.first()) {
+            Some(first) => plain_text(&first.nodes),
+            None => text.lines().next().unwrap_or_default().to_owned(),
+        };
+        match line.char_indices().nth(MAX_SUMMARY) {
+            Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default().trim_end()),
+            None => line.trim().to_owned(),
+        }
+    }
+
+    fn callback(&self, spec: &str, of: &CallbackDetail, at: NodePosition) -> Markup {
+        let (method, name) = (of.method.as_str(), of.address.as_str());
+        let described = || of.operation.description.as_deref().map(|text| self.first_line(text));
+        let short = of.operation.summary.clone().or_else(described);
+        let shown = ShownOperation { spec, method, name, anchor: None, role: OperationRole::Callback };
         html! {
             details.expandable.callback {
-                summary { (of.name) }
+                summary {
+                    span class={ "method " (method_class(&of.method)) } { (of.method.to_uppercase()) } " " (of.name)
+                    @if let Some(short) = short { " " span.api-about { (short) } }
+                    @if of.operation.deprecated { " " span.tag { (self.words.api.deprecated) } }
+                }
                 div { (self.operation_detail(&shown, &of.operation, at)) }
             }
         }
     }
 
-    fn named_schema(&self, of: &BodyDetail, at: NodePosition) -> Markup {
+    fn named_schema(&self, subject: &SpecSubject, of: &BodyDetail, at: NodePosition) -> Markup {
+        let anchor = Some(operation_anchor(subject)).filter(|anchor| self.counter.is_first_use(anchor));
         html! {
-            details.expandable.api {
+            details.expandable.api id=[anchor] {
                 summary { code { (of.name) } }
                 div {
                     (self.schema_of_body(of.schema.as_ref(), at))
@@ -356,33 +409,9 @@ impl Renderer<'_> {
     }
 }
 
-/// The anchor of an operation or webhook on a page. The anchors of headings contain no slash.
-pub(crate) fn operation_anchor(subject: &SpecSubject) -> String {
-    let anchor = match subject {
-        SpecSubject::Operation { method, path } if path.starts_with('/') => format!("{method}{path}"),
-        SpecSubject::Operation { method, path: name } => format!("{method}/{name}"),
-        SpecSubject::Webhook { method, name } => format!("webhook/{method}/{name}"),
-        SpecSubject::Schema(name) => format!("schema/{name}"),
-        _ => String::new(),
-    };
-    anchor.chars().map(|c| if c.is_whitespace() || c.is_control() { '-' } else { c }).collect()
-}
-
-/// The address of an anchor on the same page.
-pub(crate) fn fragment(anchor: &str) -> String {
-    format!("#{}", utf8_percent_encode(anchor, ANCHOR))
-}
-
-/// The class of the colour of a method.
-pub(crate) fn method_class(method: &str) -> &'static str {
-    match method {
-        "get" => "get",
-        "post" => "post",
-        "put" => "put",
-        "patch" => "patch",
-        "delete" => "delete",
-        _ => "other",
-    }
+/// Returns `true` unless the specification turns the samples of an operation off.
+fn has_samples(of: &OperationDetail) -> bool {
+    of.samples != SampleDetails::Off
 }
 
 /// The class of the colour of a status.
@@ -402,19 +431,6 @@ fn fits_heading(text: &str) -> bool {
     !text.contains(marks) && text.chars().count() <= MAX_SUMMARY
 }
 
-/// The name of a scheme, and how its credentials are sent.
-fn scheme_name(of: &SchemeDetail) -> Markup {
-    let way = match &of.kind {
-        SchemeKind::ApiKey { location, name } => format!("{location} {name}"),
-        SchemeKind::Http(scheme) => format!("HTTP {scheme}"),
-        SchemeKind::OAuth2 => "OAuth 2".to_owned(),
-        SchemeKind::OpenIdConnect => "OpenID Connect".to_owned(),
-        SchemeKind::MutualTls => "mutual TLS".to_owned(),
-        _ => String::new(),
-    };
-    html! { (of.name) @if !way.is_empty() { " (" (way) ")" } }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -429,16 +445,5 @@ mod tests {
                 && !fits_heading("*a*")
                 && !fits_heading("a\nb")
         );
-    }
-
-    #[test]
-    fn anchors_of_operations_are_one_word() {
-        let operation =
-            |path: &str| SpecSubject::Operation { method: "get".to_owned(), path: path.to_owned() };
-        let webhook = SpecSubject::Webhook { method: "post".to_owned(), name: "new pet".to_owned() };
-        assert_eq!(operation_anchor(&operation("/pets/{id}")), "get/pets/{id}");
-        assert_eq!(fragment(&operation_anchor(&operation("/pets/{id}/"))), "#get/pets/%7Bid%7D/");
-        assert_eq!(operation_anchor(&operation("a\tb")), "get/a-b");
-        assert_eq!(operation_anchor(&webhook), "webhook/post/new-pet");
     }
 }

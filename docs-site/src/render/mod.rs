@@ -1,6 +1,7 @@
 //! Rendering of documents from the block tree to HTML. Text in a page is never interpreted as HTML: unsupported content
 //! is shown as written.
 
+mod anchors;
 mod api;
 mod block;
 mod code;

@@ -7,7 +7,7 @@ use docs_core::{
     platform::{SpecDetail, SpecSubject},
 };
 
-use super::api::{fragment, method_class, operation_anchor};
+use super::anchors::{fragment, method_class, operation_anchor};
 use crate::{
     html::{Html, NamedMarkup},
     references::Specs,
@@ -91,11 +91,17 @@ impl Outline {
 impl OutlineEntry {
     /// Writes the entry as a link. An operation has its summary, or else its path.
     fn write(&self, html: &mut Html, specs: &Specs) {
-        html.tags("<a").attribute(" href=\"", &self.href()).tags(" dir=\"auto\">");
+        html.tags("<a").attribute(" href=\"", &self.href()).tags(" dir=\"auto\"");
         let Some(operation) = &self.operation else {
-            html.text(&self.text).tags("</a>");
+            html.tags(">").text(&self.text).tags("</a>");
             return;
         };
+        let detail = match specs.details.get(operation).map(|detail| &**detail) {
+            Some(SpecDetail::Operation(of)) => Some(of),
+            _ => None,
+        };
+        let is_deprecated = detail.is_some_and(|of| of.deprecated);
+        html.tags(if is_deprecated { " class=\"deprecated\">" } else { ">" });
         let (SpecSubject::Operation { method, .. } | SpecSubject::Webhook { method, .. }) = &operation.1
         else {
             html.tags("</a>");
@@ -103,10 +109,7 @@ impl OutlineEntry {
         };
         html.tags("<span class=\"method ").tags(method_class(method)).tags("\">");
         html.text(&method.to_uppercase()).tags("</span> ");
-        let summary = match specs.details.get(operation).map(|detail| &**detail) {
-            Some(SpecDetail::Operation(of)) => of.summary.as_deref(),
-            _ => None,
-        };
+        let summary = detail.and_then(|of| of.summary.as_deref());
         html.text(summary.unwrap_or(&self.text)).tags("</a>");
     }
 

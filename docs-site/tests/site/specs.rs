@@ -138,7 +138,8 @@ async fn operations_show_current_requests_and_examples() {
         }
         crate::table::harmless(&shown, page);
     }
-    assert!(w.html(&format!("{site}pets")).await.contains("<summary><code>Pet</code></summary>"));
+    let schema = "<details class=\"expandable api\" id=\"schema/Pet\"><summary><code>Pet</code></summary>";
+    assert!(w.html(&format!("{site}pets")).await.contains(schema));
     assert!(!w.html(&format!("{site}pets")).await.contains("?dry="));
     specs.openapi_spec("pets").put(put(true)).await.expect("put");
     w.platform.settle().await.expect("settled");
@@ -426,7 +427,7 @@ async fn operation_page_shows_the_whole_specification() {
         "<code>application/xml</code>",
         "<code>X-Rate</code>",
         "<p class=\"response\"><code class=\"status s4\">404</code> <span class=\"api-about\">Gone</span></p>",
-        "<summary>paid</summary>",
+        "<summary><span class=\"method post\">POST</span> paid <span class=\"api-about\">Was paid</span></summary>",
         "X-Key: YOUR_API_KEY",
         ">JavaScript</label>",
         ">Python</label>",
@@ -514,4 +515,102 @@ async fn operations_beyond_the_bytes_of_a_page_are_named() {
         "the outline leads to all of them"
     );
     assert!(page.len() < 10 << 20, "{} bytes", page.len());
+}
+
+#[tokio::test]
+async fn operation_page_shows_links_flows_and_given_samples() {
+    let docs = json!({ "url": "https://guide.test/pay", "description": "About payments" });
+    let confirm =
+        json!({ "confirmed": { "{$request.body#/confirm}": { "put": { "summary": "Was confirmed" } } } });
+    let operation = json!({ "summary": "Pays", "operationId": "pay", "externalDocs": docs,
+        "security": [{ "login": ["write"], "token": [] }],
+        "x-codeSamples": [{ "lang": "Ruby", "label": "Ruby client", "source": "client.pay" },
+            { "lang": "Shell", "source": "paytool --now" }],
+        "parameters": [
+            { "name": "token", "in": "header", "schema": { "type": "string" } },
+            { "name": "filter", "in": "query", "style": "deepObject", "required": true, "schema": { "type": "object" },
+                "example": { "state": "open" } },
+            { "name": "id", "in": "path", "required": true, "schema": { "type": "string", "examples": ["one", "two"] } }],
+        "responses": { "200": { "description": "The *payment*, as `JSON`:\n\nMore.", "links": {
+                "next": { "operationId": "pay", "description": "The _next_ payment", "parameters": { "id": "$response.body#/next" } },
+                "same": { "operationRef": "#/paths/~1pay~1{id}/post", "requestBody": "$request.body" },
+                "far": { "operationId": "elsewhere" } },
+            "content": { "application/json": { "schema": { "type": "object", "externalDocs": { "url": "javascript:alert(1)" },
+                "properties": { "pair": { "type": "array", "prefixItems": [{ "type": "string" }] } } } } } } },
+        "callbacks": { "paid": { "{$request.body#/url}": { "post": { "summary": "Was paid", "callbacks": confirm } } },
+            "late": { "{$request.body#/url}": { "post": { "description": "Was *late*.\n\nMore.", "deprecated": true } } } } });
+    let flows = json!({ "authorizationCode": { "authorizationUrl": "https://login.test/auth", "tokenUrl": "https://login.test/token",
+        "scopes": { "write": "Change payments" } } });
+    let spec = json!({ "openapi": "3.1.0", "info": { "title": "Pay", "version": "1" },
+        "servers": [{ "url": "//pay.test" }],
+        "paths": { "/pay/{id}": { "post": operation } },
+        "components": { "securitySchemes": { "login": { "type": "oauth2", "flows": flows },
+            "token": { "type": "http", "scheme": "bearer", "bearerFormat": "JWT" } } } });
+    let (_w, page) = page_of(spec, "/pay/{id}", "post").await;
+    for part in [
+        "<a href=\"https://guide.test/pay\" rel=\"noopener\">About payments</a>",
+        "authorizationUrl: <a href=\"https://login.test/auth\" rel=\"noopener\">https://login.test/auth</a>",
+        "<code>write</code> Change payments",
+        "token (HTTP bearer, JWT)",
+        ">Ruby client</label>",
+        "client",
+        ">Shell</label>",
+        "paytool",
+        ">JavaScript</label>",
+        "https://pay.test/pay/one?filter%5Bstate%5D=open",
+        "Example: <code>one</code> <code>two</code>",
+        "<span class=\"api-about\">The payment, as JSON:</span>",
+        "<p class=\"head\">Links</p>",
+        "<code>next</code> → <a href=\"#post/pay/%7Bid%7D\"><code>pay</code></a>",
+        "The <em>next</em> payment",
+        "<code>id</code>: <code>$response.body#/next</code>",
+        "<code>same</code> → <a href=\"#post/pay/%7Bid%7D\"><code>POST /pay/{id}</code></a>",
+        "Request body: <code>$request.body</code>",
+        "<code>far</code> → <code>elsewhere</code>",
+        "<code>[0]</code> <span class=\"about\">string</span>",
+        "<span class=\"method post\">POST</span> paid <span class=\"api-about\">Was paid</span></summary>",
+        "<span class=\"method post\">POST</span> late <span class=\"api-about\">Was late.</span> <span class=\"tag\">deprecated</span></summary>",
+        "<span class=\"method put\">PUT</span> confirmed <span class=\"api-about\">Was confirmed</span></summary>",
+    ] {
+        assert!(page.contains(part), "the page lacks {part}:\n{page}");
+    }
+    assert!(!page.contains(">curl</label>"), "the specification has a sample for the shell");
+    let at = |name: &str| page.find(&format!("<dt><code>{name}</code>")).expect("a parameter");
+    assert!(at("id") < at("filter") && at("filter") < at("token"), "the path is first, headers are last");
+    crate::table::harmless(&page, "the page");
+}
+
+#[tokio::test]
+async fn deprecated_operations_are_marked_and_samples_can_be_off() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let get = json!({ "get": { "summary": "Reads", "deprecated": true, "x-codeSamples": false } });
+    let spec =
+        json!({ "openapi": "3.1.0", "info": { "title": "Pets", "version": "1" }, "paths": { "/cats": get } });
+    let put = PutOpenApiSpec { source: SpecSource::Text(spec.to_string()) };
+    w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
+    w.platform.settle().await.expect("settled");
+    w.page(&space, "First", &operation("/cats")).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let page = w.html(&site).await;
+    assert!(page.contains("<a href=\"#get/cats\" dir=\"auto\" class=\"deprecated\">"), "{page}");
+    assert!(page.contains("<strong>Reads</strong>") && !page.contains(">curl</label>"), "{page}");
+}
+
+#[tokio::test]
+async fn webhooks_are_marked_and_have_given_samples() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let samples = json!([{ "lang": "Ruby", "source": "def receive" }]);
+    let spec = json!({ "openapi": "3.1.0", "info": { "title": "Pets", "version": "1" }, "paths": {},
+        "webhooks": { "sold": { "post": { "summary": "Sold", "x-codeSamples": samples } } } });
+    let put = PutOpenApiSpec { source: SpecSource::Text(spec.to_string()) };
+    w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
+    w.platform.settle().await.expect("settled");
+    let block = "{% openapi-webhook spec=\"pets\" name=\"sold\" method=\"post\" %}\n[pets](https://api.test/pets)\n{% endopenapi-webhook %}";
+    w.page(&space, "First", block).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let page = w.html(&site).await;
+    assert!(page.contains("<code>sold</code> <span class=\"tag\">Webhook</span>"), "{page}");
+    assert!(page.contains(">Ruby</label>") && !page.contains(">curl</label>"), "{page}");
 }

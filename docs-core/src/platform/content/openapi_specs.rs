@@ -18,10 +18,11 @@ use docs_macros::{boxed, operation};
 use serde::{Deserialize, Serialize};
 
 pub use self::detail::{
-    AlternativeDetail, BodyDetail, CallbackDetail, ChoiceDetail, ExampleDetail, FieldDetail, FieldName,
-    FormFieldDetail, OperationDetail, ParameterDetail, RequestDetail, ResponseDetail, SchemaDetail,
-    SchemaLimit, SchemeDetail, SchemeKind, ServerDetail, ShownSpec, SpecDetail, SpecSubject, ValueDetail,
-    VariableDetail,
+    AlternativeDetail, BodyDetail, CallbackDetail, ChoiceDetail, CodeSampleDetail, ExampleDetail,
+    ExternalDocsDetail, FieldDetail, FieldName, FlowDetail, FormFieldDetail, LinkDetail, LinkedOperation,
+    OperationDetail, ParameterDetail, RequestDetail, ResponseDetail, SampleDetails, SchemaDetail,
+    SchemaLimit, SchemeDetail, SchemeKind, ScopeDetail, ServerDetail, ShownSpec, SpecDetail, SpecSubject,
+    ValueDetail, VariableDetail,
 };
 use self::process::ProcessSpec;
 pub(in crate::platform) use self::subjects::{MAX_SHOWN_SUBJECTS, SpecDetailCache};

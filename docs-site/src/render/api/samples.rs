@@ -9,6 +9,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// The maximum length of a line of a sample request, in characters.
 const MAX_LINE: usize = 2_000;
+/// The characters of a name or value in the query that are not encoded: also the separator of lists. Brackets are
+/// encoded, because curl expands them.
+const QUERY: &AsciiSet = &UNRESERVED.remove(b',');
 /// The characters of an address that are not encoded.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 /// A value without an example.
@@ -44,8 +47,8 @@ impl SampleRequest {
         for parameter in of.parameters.iter().filter(|of| of.required) {
             let first = || parameter.sample.first().map_or(UNKNOWN, String::as_str);
             match parameter.location.as_str() {
-                "query" if parameter.sample.is_empty() => query.push(pair(&parameter.name, UNKNOWN)),
-                "query" => query.extend(parameter.sample.iter().map(|value| pair(&parameter.name, value))),
+                "query" if parameter.query.is_empty() => query.push(pair(&parameter.name, UNKNOWN)),
+                "query" => query.extend(parameter.query.iter().map(|(name, value)| pair(name, value))),
                 "header" => headers.push((parameter.name.clone(), first().to_owned())),
                 "cookie" => cookies.push(format!("{}={}", parameter.name, first())),
                 _ => {}
@@ -247,6 +250,17 @@ impl SampleRequest {
     }
 }
 
+/// Returns `true` for a name of the language with this syntax.
+pub(super) fn is_same_language(name: &str, syntax: &str) -> bool {
+    let names: &[&str] = match syntax {
+        "bash" => &["bash", "curl", "sh", "shell", "shell curl", "cli"],
+        "javascript" => &["javascript", "js", "node", "node.js", "nodejs", "typescript", "ts", "fetch"],
+        "python" => &["python", "python3", "py"],
+        _ => &["go", "golang"],
+    };
+    names.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
 enum Credentials {
     Header(String, String),
     Query(String),
@@ -304,7 +318,7 @@ fn fill_path(path: &str, parameters: &[ParameterDetail]) -> String {
     let is_known = |of: &&ParameterDetail| {
         let schema = &of.schema;
         !of.examples.is_empty()
-            || schema.example.is_some()
+            || !schema.examples.is_empty()
             || schema.default.is_some()
             || !schema.values.is_empty()
     };
@@ -318,6 +332,7 @@ fn fill_path(path: &str, parameters: &[ParameterDetail]) -> String {
 }
 
 fn pair(name: &str, value: &str) -> String {
+    let encode = |text| utf8_percent_encode(text, QUERY).to_string();
     let value = if value == UNKNOWN { UNKNOWN.to_owned() } else { encode(value) };
     format!("{}={value}", encode(name))
 }

@@ -14,6 +14,8 @@ const INLINE_VALUES: usize = 12;
 impl Renderer<'_> {
     pub(super) fn parameters(&self, all: &[ParameterDetail], at: NodePosition) -> Markup {
         let words = &self.words.api;
+        let mut all: Vec<&ParameterDetail> = all.iter().collect();
+        all.sort_by_key(|of| location_rank(&of.location));
         html! {
             dl.api-fields {
                 @for of in all {
@@ -26,7 +28,7 @@ impl Renderer<'_> {
                     dd {
                         (self.description(of.description.as_deref().or(of.schema.description.as_deref()), at))
                         (self.facts(&of.schema))
-                        (self.parameter_examples(&of.examples, of.schema.example.as_deref()))
+                        (self.parameter_examples(&of.examples, &of.schema.examples))
                         (self.nested(&of.schema, at, 1))
                     }
                 }
@@ -35,7 +37,7 @@ impl Renderer<'_> {
     }
 
     /// The examples of a parameter, collapsed if there are several.
-    fn parameter_examples(&self, all: &[ExampleDetail], own: Option<&str>) -> Markup {
+    fn parameter_examples(&self, all: &[ExampleDetail], own: &[String]) -> Markup {
         let word = self.words.api.example;
         let value = |of: &ExampleDetail| {
             html! {
@@ -45,8 +47,7 @@ impl Renderer<'_> {
             }
         };
         match (all, own) {
-            ([], Some(own)) => html! { p.about { (word) ": " code { (own) } } },
-            ([], None) => Markup::default(),
+            ([], own) => self.value_examples(own),
             ([only], _) => html! { p.about { (word) ": " (value(only)) } },
             (all, _) => html! {
                 details.api-nested {
@@ -57,11 +58,20 @@ impl Renderer<'_> {
         }
     }
 
+    /// The examples of a value on one line.
+    fn value_examples(&self, all: &[String]) -> Markup {
+        if all.is_empty() {
+            return Markup::default();
+        }
+        html! { p.about { (self.words.api.example) ": " @for example in all { code { (example) } " " } } }
+    }
+
     /// The schema of a body: its description, limits, fields and alternatives.
     pub(super) fn schema_of_body(&self, of: Option<&SchemaDetail>, at: NodePosition) -> Markup {
         let Some(of) = of else { return Markup::default() };
         html! {
             (self.description(of.description.as_deref(), at))
+            (self.external_docs(of.external_docs.as_ref()))
             (self.facts(of))
             (self.children_of_schema(of, at, 0))
         }
@@ -111,6 +121,7 @@ impl Renderer<'_> {
                         @match &field.name {
                             FieldName::Exact(name) => code { (name) },
                             FieldName::Pattern(pattern) => code { "/" (pattern) "/" },
+                            FieldName::Position(number) => code { "[" (number) "]" },
                             _ => span.about { (words.other_fields) },
                         }
                         " " span.about {
@@ -127,8 +138,9 @@ impl Renderer<'_> {
                     }
                     dd {
                         (self.description(of.description.as_deref(), at))
+                        (self.external_docs(of.external_docs.as_ref()))
                         (self.facts(of))
-                        @if let Some(example) = &of.example { p.about { (words.example) ": " code { (example) } } }
+                        (self.value_examples(&of.examples))
                         (self.nested(of, at, depth + 1))
                     }
                 }
@@ -168,6 +180,7 @@ impl Renderer<'_> {
     fn schema_of_alternative(&self, of: &SchemaDetail, at: NodePosition, depth: usize) -> Markup {
         html! {
             (self.description(of.description.as_deref(), at))
+            (self.external_docs(of.external_docs.as_ref()))
             (self.facts(of))
             (self.children_of_schema(of, at, depth))
         }
@@ -230,6 +243,11 @@ impl Renderer<'_> {
             _ => html! { (value) },
         }
     }
+}
+
+/// The position of a location in the list of parameters. The parameters of the path are first.
+fn location_rank(location: &str) -> usize {
+    ["path", "query", "header", "cookie"].iter().position(|known| *known == location).unwrap_or(usize::MAX)
 }
 
 /// The schema of the innermost items.

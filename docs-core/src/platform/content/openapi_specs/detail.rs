@@ -9,14 +9,16 @@ mod json;
 mod model;
 mod operation;
 mod reader;
+mod related;
 mod schema;
 mod service;
 
 pub use self::model::{
-    AlternativeDetail, BodyDetail, CallbackDetail, ChoiceDetail, ExampleDetail, FieldDetail, FieldName,
-    FormFieldDetail, OperationDetail, ParameterDetail, RequestDetail, ResponseDetail, SchemaDetail,
-    SchemaLimit, SchemeDetail, SchemeKind, ServerDetail, ShownSpec, SpecDetail, SpecSubject, ValueDetail,
-    VariableDetail,
+    AlternativeDetail, BodyDetail, CallbackDetail, ChoiceDetail, CodeSampleDetail, ExampleDetail,
+    ExternalDocsDetail, FieldDetail, FieldName, FlowDetail, FormFieldDetail, LinkDetail, LinkedOperation,
+    OperationDetail, ParameterDetail, RequestDetail, ResponseDetail, SampleDetails, SchemaDetail,
+    SchemaLimit, SchemeDetail, SchemeKind, ScopeDetail, ServerDetail, ShownSpec, SpecDetail, SpecSubject,
+    ValueDetail, VariableDetail,
 };
 use self::{
     files::SpecDocument,

@@ -169,7 +169,7 @@ fn text_weight(text: &Option<String>) -> usize {
 
 fn operation_weight(of: &OperationDetail) -> usize {
     let OperationDetail { operation_id, summary, description, servers, security, parameters, .. } = of;
-    let OperationDetail { request, responses, callbacks, .. } = of;
+    let OperationDetail { request, responses, callbacks, external_docs, samples, .. } = of;
     let variables = |of: &detail::ServerDetail| {
         let size = |of: &detail::VariableDetail| {
             let values = of.values.iter().map(|value| 32 + value.len()).sum::<usize>();
@@ -179,19 +179,32 @@ fn operation_weight(of: &OperationDetail) -> usize {
     };
     let servers = servers.iter().map(|of| 128 + of.url.len() + text_weight(&of.description) + variables(of));
     let schemes = security.iter().flatten().map(|of| {
-        let scopes = of.scopes.iter().map(|scope| 32 + scope.len()).sum::<usize>();
-        256 + of.name.len() + scopes + text_weight(&of.description)
+        let scopes = of.scopes.iter().map(|of| 64 + of.name.len() + text_weight(&of.description));
+        let flows = of.flows.iter().map(|flow| {
+            let addresses = flow.addresses.iter().map(|(field, address)| 64 + field.len() + address.len());
+            64 + flow.name.len() + addresses.sum::<usize>()
+        });
+        let texts = [&of.description, &of.token_format, &of.discovery].map(text_weight);
+        256 + of.name.len() + scopes.sum::<usize>() + flows.sum::<usize>() + texts.iter().sum::<usize>()
     });
     let request = request.iter().map(|of| text_weight(&of.description) + bodies_weight(&of.bodies));
     let responses = responses.iter().map(|of| {
         let headers = of.headers.iter().map(parameter_weight).sum::<usize>();
-        128 + of.status.len() + text_weight(&of.description) + headers + bodies_weight(&of.bodies)
+        let links = of.links.iter().map(link_weight).sum::<usize>();
+        160 + of.status.len() + text_weight(&of.description) + headers + bodies_weight(&of.bodies) + links
     });
+    let samples = match samples {
+        detail::SampleDetails::Given(all) => all.as_slice(),
+        detail::SampleDetails::Off => &[],
+    };
+    let samples = samples.iter().map(|of| 96 + of.language.len() + text_weight(&of.label) + of.source.len());
     let callbacks = callbacks
         .iter()
         .map(|of| of.name.len() + of.method.len() + of.address.len() + operation_weight(&of.operation));
     let texts = [operation_id, summary, description].map(text_weight);
-    512 + texts.iter().sum::<usize>()
+    600 + texts.iter().sum::<usize>()
+        + docs_weight(external_docs)
+        + samples.sum::<usize>()
         + servers.sum::<usize>()
         + schemes.sum::<usize>()
         + parameters.iter().map(parameter_weight).sum::<usize>()
@@ -200,10 +213,26 @@ fn operation_weight(of: &OperationDetail) -> usize {
         + callbacks.sum::<usize>()
 }
 
+fn docs_weight(of: &Option<detail::ExternalDocsDetail>) -> usize {
+    of.as_ref().map_or(0, |of| of.address.len() + text_weight(&of.description))
+}
+
+fn link_weight(of: &detail::LinkDetail) -> usize {
+    let operation = match &of.operation {
+        Some(detail::LinkedOperation::Id(name) | detail::LinkedOperation::Reference(name)) => name.len(),
+        Some(detail::LinkedOperation::Subject(subject)) => subject.size(),
+        None => 0,
+    };
+    let parameters = of.parameters.iter().map(|(name, value)| 64 + name.len() + value.len());
+    let texts = [&of.description, &of.body, &of.server].map(text_weight);
+    256 + of.name.len() + operation + parameters.sum::<usize>() + texts.iter().sum::<usize>()
+}
+
 fn parameter_weight(of: &detail::ParameterDetail) -> usize {
     let samples = of.sample.iter().map(|sample| 32 + sample.len()).sum::<usize>();
-    let texts = of.name.len() + of.location.len() + text_weight(&of.description) + samples;
-    256 + texts + schema_weight(&of.schema) + of.examples.iter().map(example_weight).sum::<usize>()
+    let query = of.query.iter().map(|(name, value)| 64 + name.len() + value.len()).sum::<usize>();
+    let texts = of.name.len() + of.location.len() + text_weight(&of.description) + samples + query;
+    288 + texts + schema_weight(&of.schema) + of.examples.iter().map(example_weight).sum::<usize>()
 }
 
 fn bodies_weight(all: &[detail::BodyDetail]) -> usize {
@@ -222,7 +251,8 @@ fn example_weight(of: &detail::ExampleDetail) -> usize {
 }
 
 fn schema_weight(of: &detail::SchemaDetail) -> usize {
-    let texts = [&of.title, &of.description, &of.default, &of.example].map(text_weight);
+    let texts = [&of.title, &of.description, &of.default].map(text_weight);
+    let examples = of.examples.iter().map(|example| 32 + example.len()).sum::<usize>();
     let limits = of.limits.iter().map(|(_, value)| 32 + value.len()).sum::<usize>();
     let values = of
         .values
@@ -231,7 +261,7 @@ fn schema_weight(of: &detail::SchemaDetail) -> usize {
     let fields = of.fields.iter().map(|field| {
         let name = match &field.name {
             detail::FieldName::Exact(name) | detail::FieldName::Pattern(name) => name.len(),
-            detail::FieldName::Other => 0,
+            detail::FieldName::Other | detail::FieldName::Position(_) => 0,
         };
         64 + name + schema_weight(&field.schema)
     });
@@ -241,6 +271,8 @@ fn schema_weight(of: &detail::SchemaDetail) -> usize {
     size_of::<detail::SchemaDetail>()
         + of.kind.len()
         + texts.iter().sum::<usize>()
+        + examples
+        + docs_weight(&of.external_docs)
         + limits
         + values.sum::<usize>()
         + fields.sum::<usize>()

@@ -70,7 +70,7 @@ impl DetailReader<'_, '_> {
         for (name, property) in
             whole.properties.iter().take(MAX_EXAMPLE_FIELDS).take_while(|_| self.has_room())
         {
-            let property = self.merge(property.clone());
+            let property = self.merge_definitions(property);
             let is_left_out = match direction {
                 Direction::Request => property.is("readOnly"),
                 Direction::Response => property.is("writeOnly"),

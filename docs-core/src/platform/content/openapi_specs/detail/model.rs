@@ -62,8 +62,46 @@ pub struct OperationDetail {
     pub responses: Vec<ResponseDetail>,
     /// The requests that the service sends as a result of this operation.
     pub callbacks: Vec<CallbackDetail>,
+    /// A page with further documentation.
+    pub external_docs: Option<ExternalDocsDetail>,
+    /// The sample requests that the specification contains.
+    pub samples: SampleDetails,
     /// `true` if parts are left out because of a limit.
     pub is_cut: bool,
+}
+
+/// A page with further documentation.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ExternalDocsDetail {
+    pub address: String,
+    pub description: Option<String>,
+}
+
+/// The sample requests of an operation in its specification.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SampleDetails {
+    /// The samples, shown before generated ones. A generated sample in the same language is not shown.
+    Given(Vec<CodeSampleDetail>),
+    /// The specification turns sample requests off.
+    Off,
+}
+
+impl Default for SampleDetails {
+    fn default() -> Self {
+        Self::Given(Vec::new())
+    }
+}
+
+/// A sample request of a specification.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct CodeSampleDetail {
+    pub language: String,
+    /// The title, if it differs from the language.
+    pub label: Option<String>,
+    pub source: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -94,8 +132,33 @@ pub struct SchemeDetail {
     pub name: String,
     pub kind: SchemeKind,
     /// The required scopes or roles.
-    pub scopes: Vec<String>,
+    pub scopes: Vec<ScopeDetail>,
     pub description: Option<String>,
+    /// The flows of OAuth 2.
+    pub flows: Vec<FlowDetail>,
+    /// The format of a bearer token, for example `JWT`.
+    pub token_format: Option<String>,
+    /// The address of the configuration of OpenID Connect.
+    pub discovery: Option<String>,
+    pub deprecated: bool,
+}
+
+/// A scope or role that an operation requires.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ScopeDetail {
+    pub name: String,
+    pub description: Option<String>,
+}
+
+/// A flow of OAuth 2.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct FlowDetail {
+    /// The name in the specification, for example `authorizationCode`.
+    pub name: String,
+    /// The addresses by their field in the specification, for example `tokenUrl`.
+    pub addresses: Vec<(String, String)>,
 }
 
 /// The kind of a security scheme.
@@ -137,6 +200,8 @@ pub struct ParameterDetail {
     pub examples: Vec<ExampleDetail>,
     /// Plausible values for a request. A list has one text for each value that is sent.
     pub sample: Vec<String>,
+    /// The names and values that a request sends in the query, serialized by the style of the parameter.
+    pub query: Vec<(String, String)>,
 }
 
 /// The body of a request.
@@ -159,6 +224,35 @@ pub struct ResponseDetail {
     pub headers: Vec<ParameterDetail>,
     /// The body in each media type.
     pub bodies: Vec<BodyDetail>,
+    /// The operations that can follow.
+    pub links: Vec<LinkDetail>,
+}
+
+/// An operation that can follow a response.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct LinkDetail {
+    pub name: String,
+    pub description: Option<String>,
+    pub operation: Option<LinkedOperation>,
+    /// The parameters of the operation with their values or expressions.
+    pub parameters: Vec<(String, String)>,
+    /// The request body, or its expression.
+    pub body: Option<String>,
+    /// The server of the operation, if it is not the one of the specification.
+    pub server: Option<String>,
+}
+
+/// The reference of a link to its operation.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum LinkedOperation {
+    /// The operation with this id.
+    Id(String),
+    /// An operation of the same specification.
+    Subject(SpecSubject),
+    /// The reference to an operation of another specification.
+    Reference(String),
 }
 
 /// A request that a service sends as a result of an operation.
@@ -233,8 +327,10 @@ pub struct SchemaDetail {
     pub choices: Vec<ChoiceDetail>,
     /// The items of a list.
     pub items: Option<Box<SchemaDetail>>,
-    /// The example of a field.
-    pub example: Option<String>,
+    /// The examples of a field.
+    pub examples: Vec<String>,
+    /// A page with further documentation.
+    pub external_docs: Option<ExternalDocsDetail>,
     /// `true` if the schema contains itself: its fields are those of an enclosing schema with the same title.
     pub is_recursive: bool,
     /// `true` if parts are left out because of a limit.
@@ -293,6 +389,8 @@ pub enum FieldName {
     Pattern(String),
     /// Any other name.
     Other,
+    /// The item of a list at this position, counted from zero.
+    Position(usize),
 }
 
 impl Default for FieldName {
@@ -326,12 +424,16 @@ pub struct AlternativeDetail {
 pub(super) const MAX_TEXT: usize = 20_000;
 /// Maximum number of parameters, and of responses, shown per operation.
 pub(super) const MAX_ITEMS: usize = 100;
+/// Maximum number of levels of callbacks within callbacks.
+pub(super) const MAX_CALLBACK_DEPTH: usize = 3;
 /// Maximum depth of nested schemas.
 pub(super) const MAX_SCHEMA_DEPTH: usize = 6;
 /// Maximum number of fields of a body.
 pub(super) const MAX_FIELDS: usize = 500;
 /// Maximum number of schemas that are read for one operation. Every use of a schema counts.
 pub(super) const MAX_SCHEMAS: usize = 6_000;
+/// Maximum number of definitions of a field that are merged.
+pub(super) const MAX_DEFINITIONS: usize = 8;
 /// Maximum number of values of an enumeration that are listed.
 pub(super) const MAX_VALUES: usize = 100;
 /// Maximum number of characters of an example.

@@ -1,11 +1,13 @@
 //! Operations: parameters, bodies, responses and callbacks.
 
+use std::rc::Rc;
+
 use super::{
     files::SpecValue,
     json::Json,
     model::{
-        BodyDetail, CallbackDetail, ExampleDetail, FormFieldDetail, MAX_FIELDS, MAX_ITEMS, MAX_VALUES,
-        OperationDetail, ParameterDetail, RequestDetail, ResponseDetail,
+        BodyDetail, CallbackDetail, ExampleDetail, FormFieldDetail, MAX_CALLBACK_DEPTH, MAX_FIELDS,
+        MAX_ITEMS, MAX_VALUES, OperationDetail, ParameterDetail, RequestDetail, ResponseDetail,
     },
     reader::{DetailReader, Direction, line, text},
 };
@@ -24,7 +26,8 @@ impl DetailReader<'_, '_> {
         let item = self.files.follow_references(item);
         let found = self.files.follow_references(item.get(method)?);
         let mut detail = self.operation_without_callbacks(&item, &found);
-        detail.callbacks = self.callbacks(&found);
+        let mut left = MAX_ITEMS;
+        detail.callbacks = self.callbacks(&found, MAX_CALLBACK_DEPTH, &mut left);
         detail.is_cut = self.take_cut();
         Some(detail)
     }
@@ -55,6 +58,8 @@ impl DetailReader<'_, '_> {
             request,
             responses: self.responses(found),
             callbacks: Vec::new(),
+            external_docs: self.external_docs(&found.value),
+            samples: self.code_samples(found),
             is_cut: false,
         }
     }
@@ -95,6 +100,7 @@ impl DetailReader<'_, '_> {
             let named = self.files.follow_references(of.get("examples")?.fields(1).pop()?.1);
             named.value.get("value").cloned()
         });
+        let sample = told.or(example);
         ParameterDetail {
             name: of.text("name").unwrap_or_default().to_owned(),
             location: of.text("in").unwrap_or_default().to_owned(),
@@ -103,7 +109,8 @@ impl DetailReader<'_, '_> {
             description: text(of.value.get("description")),
             schema: shown,
             examples,
-            sample: sample_values(of, told.or(example).as_ref()),
+            query: if is_in_query(of) { query_pairs(of, sample.as_ref()) } else { Vec::new() },
+            sample: sample_values(of, sample.as_ref()),
         }
     }
 
@@ -174,7 +181,8 @@ impl DetailReader<'_, '_> {
                 None => self.swagger_2_response(operation, &response),
             };
             let headers = headers.into_iter().map(header).collect();
-            ResponseDetail { status, description: text(response.value.get("description")), headers, bodies }
+            let description = text(response.value.get("description"));
+            ResponseDetail { status, description, headers, bodies, links: self.links(&response) }
         })
         .collect()
     }
@@ -251,9 +259,16 @@ impl DetailReader<'_, '_> {
         BodyDetail { name: name.to_owned(), schema, examples, form }
     }
 
-    /// Returns the callbacks of an operation, without their own callbacks.
-    fn callbacks(&self, operation: &SpecValue) -> Vec<CallbackDetail> {
+    /// Returns the callbacks of an operation with `depth` levels of their own callbacks. `left` is the number of
+    /// callbacks of all levels that may follow.
+    fn callbacks(&self, operation: &SpecValue, depth: usize, left: &mut usize) -> Vec<CallbackDetail> {
         let mut all = Vec::new();
+        if depth == 0 {
+            if operation.value.get("callbacks").is_some() {
+                self.mark_cut();
+            }
+            return all;
+        }
         for (name, callback) in
             operation.get("callbacks").map(|all| all.fields(MAX_VALUES)).unwrap_or_default()
         {
@@ -262,14 +277,16 @@ impl DetailReader<'_, '_> {
                 let item = self.files.follow_references(item);
                 let methods = item.fields(usize::MAX).into_iter();
                 for (method, found) in methods.filter(|(method, _)| METHODS.contains(&method.as_str())) {
-                    if all.len() >= MAX_ITEMS {
+                    if *left == 0 {
                         self.mark_cut();
                         return all;
                     }
+                    *left -= 1;
                     let found = self.files.follow_references(found);
-                    let operation = self.operation_without_callbacks(&item, &found);
+                    let mut operation = self.operation_without_callbacks(&item, &found);
                     // A callback is sent to the address in its name.
-                    let operation = OperationDetail { servers: Vec::new(), ..operation };
+                    operation.servers.clear();
+                    operation.callbacks = self.callbacks(&found, depth - 1, left);
                     all.push(CallbackDetail {
                         name: name.clone(),
                         method,
@@ -320,23 +337,76 @@ fn form_schema(first: &SpecValue, form: &[SpecValue]) -> SpecValue {
     ))
 }
 
+fn is_in_query(of: &SpecValue) -> bool {
+    of.text("in") == Some("query")
+}
+
 /// Returns the values that a sample request sends for a parameter.
 fn sample_values(of: &SpecValue, value: Option<&Json>) -> Vec<String> {
     match value {
         None | Some(Json::Null) => Vec::new(),
-        Some(Json::List(items)) => {
+        Some(Json::List(items)) if of.value.get("content").is_none() => {
             let items: Vec<String> = items.iter().take(MAX_VALUES).map(line).collect();
-            let is_in_query = matches!(of.text("in"), Some("query"));
-            let is_split = match of.text("collectionFormat") {
-                Some(format) => format == "multi",
-                // In Swagger 2.0, parameters without a format are separated by commas.
-                None if of.value.get("schema").is_none() => false,
-                None => of.value.get("explode") != Some(&Json::Bool(false)),
-            };
-            if is_in_query && is_split { items } else { vec![items.join(",")] }
+            match query_separator(of) {
+                None if is_in_query(of) => items,
+                separator => vec![items.join(separator.unwrap_or(","))],
+            }
+        }
+        Some(Json::Map(fields)) if !is_in_query(of) && of.value.get("content").is_none() => {
+            let between = if of.is("explode") { "=" } else { "," };
+            let fields = fields.iter().take(MAX_VALUES);
+            let pairs: Vec<String> =
+                fields.map(|(name, value)| format!("{name}{between}{}", line(value))).collect();
+            vec![pairs.join(",")]
         }
         Some(value) => vec![line(value)],
     }
+}
+
+/// Returns the names and values that a sample request sends for a parameter of the query.
+fn query_pairs(of: &SpecValue, value: Option<&Json>) -> Vec<(String, String)> {
+    let name = of.text("name").unwrap_or_default();
+    match value {
+        Some(Json::Map(fields)) if of.value.get("content").is_none() => {
+            let fields = fields.iter().take(MAX_VALUES);
+            if of.text("style") == Some("deepObject") {
+                let of_field = |(field, value): &(Rc<str>, Json)| {
+                    let values = match value {
+                        Json::List(items) => items.iter().take(MAX_VALUES).map(line).collect(),
+                        value => vec![line(value)],
+                    };
+                    let name = format!("{name}[{field}]");
+                    values.into_iter().map(move |value| (name.clone(), value)).collect::<Vec<_>>()
+                };
+                return fields.flat_map(of_field).take(MAX_VALUES).collect();
+            }
+            match query_separator(of) {
+                None => fields.map(|(field, value)| (field.to_string(), line(value))).collect(),
+                Some(separator) => {
+                    let parts: Vec<String> =
+                        fields.flat_map(|(field, value)| [field.to_string(), line(value)]).collect();
+                    vec![(name.to_owned(), parts.join(separator))]
+                }
+            }
+        }
+        value => sample_values(of, value).into_iter().map(|value| (name.to_owned(), value)).collect(),
+    }
+}
+
+/// Returns the separator of the items of a parameter, or `None` if each item is sent on its own.
+fn query_separator(of: &SpecValue) -> Option<&'static str> {
+    let separator = match of.text("collectionFormat").or_else(|| of.text("style")) {
+        Some("ssv" | "spaceDelimited") => " ",
+        Some("pipes" | "pipeDelimited") => "|",
+        Some("tsv") => "\t",
+        Some("multi") => return None,
+        _ => ",",
+    };
+    // In Swagger 2.0, parameters without a format are separated by commas. The other styles are not exploded by
+    // default.
+    let is_form = matches!(of.text("style"), None | Some("form")) && of.value.get("schema").is_some();
+    let explodes = of.value.get("explode").map_or(is_form, Json::is_true);
+    if explodes && of.value.get("schema").is_some() { None } else { Some(separator) }
 }
 
 /// Returns the fields of a form from its example.

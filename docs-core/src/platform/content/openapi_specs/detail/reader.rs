@@ -95,14 +95,18 @@ impl<'s, 'f> DetailReader<'s, 'f> {
 
     /// Counts an example. Returns `None` if the limit of all examples was reached.
     pub(super) fn count_example(&self, example: ExampleDetail) -> Option<ExampleDetail> {
-        match self.examples_left.get().checked_sub(example.value.len()) {
-            Some(left) => self.examples_left.set(left),
-            None => {
-                self.mark_cut();
-                return None;
-            }
-        }
+        self.count_text(&example.value)?;
         Some(example)
+    }
+
+    /// Counts the text of an example or of a sample request. Returns `None` if the limit of all of them was reached.
+    pub(super) fn count_text(&self, text: &str) -> Option<()> {
+        let left = self.examples_left.get().checked_sub(text.len());
+        match left {
+            Some(left) => self.examples_left.set(left),
+            None => self.mark_cut(),
+        }
+        left.map(drop)
     }
 
     /// Returns the examples of a body, a parameter or a header: those of `examples`, or the single one.

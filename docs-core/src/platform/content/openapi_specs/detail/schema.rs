@@ -9,12 +9,14 @@ use super::{
     files::{SpecValue, reference_name},
     json::Json,
     model::{
-        AlternativeDetail, ChoiceDetail, FieldDetail, FieldName, MAX_FIELDS, MAX_SCHEMA_DEPTH, MAX_VALUES,
-        SchemaDetail, SchemaLimit, ValueDetail,
+        AlternativeDetail, ChoiceDetail, FieldDetail, FieldName, MAX_DEFINITIONS, MAX_FIELDS,
+        MAX_SCHEMA_DEPTH, MAX_VALUES, SchemaDetail, SchemaLimit, ValueDetail,
     },
     reader::{DetailReader, Direction, line, text, title},
 };
 
+/// Maximum number of examples of a field.
+pub(super) const MAX_EXAMPLES_OF_FIELD: usize = 10;
 /// Maximum number of characters of a short description of the permitted values.
 pub(super) const MAX_KIND: usize = 300;
 
@@ -28,7 +30,7 @@ pub(super) struct MergedSchema {
     parts: Vec<SpecValue>,
     /// The number of parts before those that apply in addition.
     own: usize,
-    pub(super) properties: Vec<(String, SpecValue)>,
+    pub(super) properties: Vec<(String, FieldDefinitions)>,
     pub(super) required: HashSet<String>,
     /// The index of each field in `properties`.
     places: HashMap<String, usize>,
@@ -36,6 +38,36 @@ pub(super) struct MergedSchema {
     groups: Vec<(bool, Vec<SpecValue>)>,
     /// `true` if one of the alternatives is `null`.
     has_null: bool,
+}
+
+/// The definitions of a field in the parts of a schema, with the depths of the parts. Those that take precedence are
+/// first: the field of the schema itself, then the ones of the last part that applies in addition.
+#[derive(Clone)]
+pub(super) struct FieldDefinitions {
+    first: (usize, SpecValue),
+    others: Vec<(usize, SpecValue)>,
+}
+
+impl FieldDefinitions {
+    const fn new(depth: usize, definition: SpecValue) -> Self {
+        Self { first: (depth, definition), others: Vec::new() }
+    }
+
+    /// Adds the definition of a part. Returns `false` if it is left out because of the limit.
+    fn add(&mut self, depth: usize, definition: SpecValue) -> bool {
+        if self.others.len() + 1 >= MAX_DEFINITIONS {
+            return false;
+        }
+        let is_behind = |known: usize| known > depth || (known == depth && depth > 0);
+        if is_behind(self.first.0) {
+            let first = std::mem::replace(&mut self.first, (depth, definition));
+            self.others.insert(0, first);
+        } else {
+            let at = self.others.iter().position(|(known, _)| is_behind(*known)).unwrap_or(self.others.len());
+            self.others.insert(at, (depth, definition));
+        }
+        true
+    }
 }
 
 impl MergedSchema {
@@ -115,8 +147,31 @@ impl DetailReader<'_, '_> {
         (self.schema(&whole, 0), self.example(&whole, 0, direction))
     }
 
+    /// Resolves the references of all definitions of a field and merges their parts.
+    pub(super) fn merge_definitions(&self, all: &FieldDefinitions) -> MergedSchema {
+        let (mut whole, mut seen) = self.merge_with_origins(all.first.1.clone());
+        for (_, definition) in all.others.iter().take_while(|_| self.has_room()) {
+            let definition = definition.clone();
+            self.count_schema();
+            let name = definition.text("$ref").map(|reference| reference_name(reference).to_owned());
+            let part = self.files.follow_references(definition);
+            if part.origin.as_ref().is_none_or(|origin| seen.insert(Rc::clone(origin))) {
+                whole.name = whole.name.take().or(name);
+                whole.origin = whole.origin.take().or_else(|| part.origin.clone());
+                whole.own += 1;
+                self.add_part(&mut whole, part, 0, &mut seen);
+            }
+        }
+        whole
+    }
+
     /// Resolves the references of a schema and merges its parts.
     pub(super) fn merge(&self, schema: SpecValue) -> MergedSchema {
+        self.merge_with_origins(schema).0
+    }
+
+    /// Returns a merged schema, and the origins of its parts.
+    fn merge_with_origins(&self, schema: SpecValue) -> (MergedSchema, HashSet<Rc<str>>) {
         self.count_schema();
         let name = schema.text("$ref").map(|reference| reference_name(reference).to_owned());
         let beside = name.is_some() && schema.value.fields().len() > 1;
@@ -138,7 +193,7 @@ impl DetailReader<'_, '_> {
             whole.own += 1;
             self.add_part(&mut whole, part, 0, &mut seen);
         }
-        whole
+        (whole, seen)
     }
 
     /// Adds the keywords of a schema, and of the schemas that apply in addition.
@@ -152,15 +207,16 @@ impl DetailReader<'_, '_> {
         for (name, property) in
             part.get("properties").map(|all| all.fields(MAX_FIELDS + 1)).unwrap_or_default()
         {
-            match whole.places.get(&name) {
-                // A field of the schema itself takes precedence.
-                Some(&at) if depth > 0 => whole.properties[at].1 = property,
-                Some(_) => {}
-                None if whole.properties.len() < MAX_FIELDS => {
-                    whole.places.insert(name.clone(), whole.properties.len());
-                    whole.properties.push((name, property));
+            if let Some(&at) = whole.places.get(&name) {
+                let known = whole.properties.get_mut(at);
+                if known.is_some_and(|(_, known)| !known.add(depth, property)) {
+                    self.mark_cut();
                 }
-                None => self.mark_cut(),
+            } else if whole.properties.len() < MAX_FIELDS {
+                whole.places.insert(name.clone(), whole.properties.len());
+                whole.properties.push((name, FieldDefinitions::new(depth, property)));
+            } else {
+                self.mark_cut();
             }
         }
         let required = part.value.get("required").map(Json::items).unwrap_or_default();
@@ -219,9 +275,7 @@ impl DetailReader<'_, '_> {
         self.within(whole.origin.as_ref(), || {
             self.add_fields(whole, depth, &mut detail);
             self.add_choices(whole, depth, &mut detail);
-            let listed = whole.get("items").or_else(|| whole.get("prefixItems")?.items(1).pop());
-            if let Some(items) =
-                listed.filter(|items| !items.value.items().is_empty() || items.value != Json::Bool(false))
+            if let Some(items) = whole.get("items").filter(is_item_schema)
                 && self.has_room()
             {
                 detail.items = Some(Box::new(self.schema(&self.merge(items), depth + 1)));
@@ -232,7 +286,10 @@ impl DetailReader<'_, '_> {
 
     fn schema_without_children(&self, whole: &MergedSchema) -> SchemaDetail {
         let value = |keyword| whole.value(keyword);
-        let example = value("example").or_else(|| value("examples")?.items().first());
+        let examples = match value("example") {
+            Some(example) => std::slice::from_ref(example),
+            None => value("examples").map(Json::items).unwrap_or_default(),
+        };
         SchemaDetail {
             kind: self.kind(whole, 0),
             title: whole.title(),
@@ -243,21 +300,29 @@ impl DetailReader<'_, '_> {
             deprecated: whole.is("deprecated"),
             read_only: whole.is("readOnly"),
             write_only: whole.is("writeOnly"),
-            example: example.map(line),
+            examples: examples.iter().take(MAX_EXAMPLES_OF_FIELD).map(line).collect(),
+            external_docs: whole.own().iter().find_map(|part| self.external_docs(&part.value)),
             is_cut: whole.values().len() > MAX_VALUES,
             ..SchemaDetail::default()
         }
     }
 
     fn add_fields(&self, whole: &MergedSchema, depth: usize, detail: &mut SchemaDetail) {
+        let positions =
+            whole.get("prefixItems").or_else(|| whole.get("items")).map(|all| all.items(MAX_VALUES));
+        let positions = positions.unwrap_or_default().into_iter().enumerate();
+        let positions = positions.map(|(at, of)| (FieldName::Position(at), FieldDefinitions::new(0, of)));
         let named = whole.properties.iter().map(|(name, of)| (FieldName::Exact(name.clone()), of.clone()));
         let patterns = whole.get("patternProperties").map(|all| all.fields(MAX_VALUES)).unwrap_or_default();
-        let patterns = patterns.into_iter().map(|(pattern, of)| (FieldName::Pattern(pattern), of));
+        let patterns = patterns
+            .into_iter()
+            .map(|(pattern, of)| (FieldName::Pattern(pattern), FieldDefinitions::new(0, of)));
         let other = whole.get("additionalProperties").filter(|of| match &of.value {
             Json::Bool(is) => *is && whole.properties.is_empty(),
             _ => true,
         });
-        for (name, property) in named.chain(patterns).chain(other.map(|of| (FieldName::Other, of))) {
+        let other = other.map(|of| (FieldName::Other, FieldDefinitions::new(0, of)));
+        for (name, property) in positions.chain(named).chain(patterns).chain(other) {
             let left = self.fields_left.get().checked_sub(1).filter(|_| self.has_room());
             let Some(left) = left else {
                 self.mark_cut();
@@ -266,7 +331,7 @@ impl DetailReader<'_, '_> {
             };
             self.fields_left.set(left);
             let required = matches!(&name, FieldName::Exact(name) if whole.required.contains(name));
-            let schema = self.schema(&self.merge(property), depth + 1);
+            let schema = self.schema(&self.merge_definitions(&property), depth + 1);
             detail.fields.push(FieldDetail { name, required, schema });
         }
     }
@@ -337,7 +402,7 @@ impl DetailReader<'_, '_> {
         }
         if kind == "array"
             && depth < MAX_SCHEMA_DEPTH
-            && let Some(items) = whole.get("items")
+            && let Some(items) = whole.get("items").filter(is_item_schema)
             && self.has_room()
         {
             let items = self.merge(items);
@@ -385,6 +450,11 @@ impl DetailReader<'_, '_> {
             None => String::new(),
         }
     }
+}
+
+/// Returns `true` for the schema of all items of a list, unlike a list of schemas or a prohibition of further items.
+const fn is_item_schema(items: &SpecValue) -> bool {
+    !matches!(items.value, Json::List(_) | Json::Bool(false))
 }
 
 fn is_null_name(name: &Json) -> bool {

@@ -1,16 +1,21 @@
 //! Servers and security schemes.
 
+use std::collections::HashMap;
+
 use super::{
     files::SpecValue,
     json::Json,
-    model::{MAX_ITEMS, MAX_VALUES, SchemeDetail, SchemeKind, ServerDetail, VariableDetail},
+    model::{
+        FlowDetail, MAX_ITEMS, MAX_VALUES, SchemeDetail, SchemeKind, ScopeDetail, ServerDetail,
+        VariableDetail,
+    },
     reader::{DetailReader, line, text},
 };
 
 /// Maximum number of servers of an operation.
 pub(super) const MAX_SERVERS: usize = 20;
-/// Maximum number of bytes of the address of a server with its variables filled in.
-const MAX_ADDRESS: usize = 2_000;
+/// Maximum number of bytes of an address, for example that of a server with its variables filled in.
+pub(super) const MAX_ADDRESS: usize = 2_000;
 
 impl DetailReader<'_, '_> {
     /// Returns the servers of the innermost object that has some, or those of the specification.
@@ -50,7 +55,11 @@ impl DetailReader<'_, '_> {
             })
             .collect();
         let filled = fill_variables(template, &variables);
-        let url = if filled.contains("://") { filled } else { self.files.resolve_address(&filled) };
+        let url = match filled.starts_with("//") && !self.files.has_address() {
+            true => format!("https:{filled}"),
+            false if filled.contains("://") => filled,
+            false => self.files.resolve_address(&filled),
+        };
         Some(ServerDetail { url, description: text(of.value.get("description")), variables })
     }
 
@@ -93,12 +102,13 @@ impl DetailReader<'_, '_> {
     }
 
     fn scheme(&self, name: String, scopes: &SpecValue) -> SchemeDetail {
-        let scopes = scopes.value.items().iter().take(MAX_ITEMS).map(line).collect();
+        let scopes: Vec<String> = scopes.value.items().iter().take(MAX_ITEMS).map(line).collect();
         let found = self
             .files
             .entry_at(&["components", "securitySchemes", &name])
             .or_else(|| self.files.entry_at(&["securityDefinitions", &name]));
         let Some(found) = found.map(|found| self.files.follow_references(found)) else {
+            let scopes = scopes.into_iter().map(|name| ScopeDetail { name, description: None }).collect();
             return SchemeDetail { name, scopes, ..SchemeDetail::default() };
         };
         let of = |field| text(found.value.get(field)).unwrap_or_default();
@@ -111,8 +121,61 @@ impl DetailReader<'_, '_> {
             Some("mutualTLS") => SchemeKind::MutualTls,
             _ => SchemeKind::Unknown,
         };
-        SchemeDetail { name, kind, scopes, description: text(found.value.get("description")) }
+        let flows = if kind == SchemeKind::OAuth2 { flows_of(&found.value) } else { Vec::new() };
+        SchemeDetail {
+            name,
+            kind,
+            scopes: described_scopes(scopes, &flows),
+            description: text(found.value.get("description")),
+            flows: flows.iter().map(|(name, flow)| self.flow(name, flow)).collect(),
+            token_format: text(found.value.get("bearerFormat")),
+            discovery: self.address(found.value.get("openIdConnectUrl")),
+            deprecated: found.is("deprecated"),
+        }
     }
+
+    fn flow(&self, name: &str, of: &Json) -> FlowDetail {
+        let address = |field: &&str| Some(((*field).to_owned(), self.address(of.get(field))?));
+        FlowDetail { name: name.to_owned(), addresses: FLOW_ADDRESSES.iter().filter_map(address).collect() }
+    }
+}
+
+/// The flows of OAuth 2, with the names of Swagger 2.0.
+const FLOWS: [&str; 7] = [
+    "authorizationCode",
+    "clientCredentials",
+    "deviceAuthorization",
+    "implicit",
+    "password",
+    "accessCode",
+    "application",
+];
+/// The fields of a flow with addresses.
+const FLOW_ADDRESSES: [&str; 4] = ["authorizationUrl", "deviceAuthorizationUrl", "tokenUrl", "refreshUrl"];
+
+/// Returns the flows of a scheme. In Swagger 2.0, the scheme itself is its only flow.
+fn flows_of(scheme: &Json) -> Vec<(&str, &Json)> {
+    if let Some(flow) = scheme.get("flow").and_then(Json::as_text) {
+        return vec![(flow, scheme)];
+    }
+    let named = scheme.get("flows").map(Json::fields).unwrap_or_default();
+    named
+        .iter()
+        .map(|(name, flow)| (&**name, flow))
+        .filter(|(name, _)| FLOWS.contains(name))
+        .take(FLOWS.len())
+        .collect()
+}
+
+/// Returns scopes with their descriptions in the flows of their scheme.
+fn described_scopes(names: Vec<String>, flows: &[(&str, &Json)]) -> Vec<ScopeDetail> {
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let known = flows.iter().filter_map(|(_, flow)| flow.get("scopes")).flat_map(Json::fields);
+    let known: HashMap<&str, &Json> = known.map(|(name, description)| (&**name, description)).collect();
+    let described = |name: String| ScopeDetail { description: text(known.get(name.as_str()).copied()), name };
+    names.into_iter().map(described).collect()
 }
 
 /// Replaces the variables of an address by their defaults. A value is not searched for further variables.

@@ -1,3 +1,5 @@
+mod related;
+
 use serde_json::{Value, json};
 
 use super::{
@@ -504,7 +506,8 @@ fn callbacks_and_response_headers_are_listed() {
     let [callback] = shown.callbacks.as_slice() else { panic!("{shown:?}") };
     assert_eq!((callback.name.as_str(), callback.method.as_str()), ("onEvent", "post"));
     assert_eq!(callback.address, "{$request.body#/url}");
-    assert!(callback.operation.callbacks.is_empty() && callback.operation.summary.is_some());
+    assert_eq!(callback.operation.callbacks[0].name, "again");
+    assert!(callback.operation.summary.is_some());
     let header = &shown.responses[0].headers[0];
     assert_eq!((header.name.as_str(), header.schema.kind.as_str()), ("X-Rate", "integer"));
 }
