@@ -11,8 +11,11 @@ mod findings;
 mod line_numbers;
 mod node;
 mod outline;
+mod overview;
 mod parsed_file;
 mod references;
+mod shape;
+mod short_text;
 mod text;
 mod validation;
 

@@ -6,15 +6,15 @@ use docs_ports::{SpecOperation, SpecOutline, SpecTag};
 
 use crate::{
     node::JsonNode,
+    overview,
     parsed_file::ParsedFile,
     references::SpecFileMap,
     validation::{MAX_TAGS, OpenApiVersion, operations},
+    short_text::{one_line, text_within},
 };
 
 /// Maximum length of a description in bytes. The text of a page has the same limit.
 const MAX_TEXT: usize = 100_000;
-/// Maximum number of characters of a title or a summary.
-const MAX_LINE: usize = 300;
 /// Maximum number of servers.
 const MAX_SERVERS: usize = 50;
 
@@ -57,6 +57,9 @@ pub(crate) fn outline<'a>(
             .iter()
             .map(|(name, _)| name.to_string())
             .collect(),
+        links: overview::links(root),
+        schemes: overview::schemes(root),
+        groups: overview::groups(root),
     };
     let mut known: HashSet<String> = outline.tags.iter().map(|tag| tag.name.clone()).collect();
     let used = outline.operations.iter().chain(&outline.webhooks).flat_map(|operation| &operation.tags);
@@ -95,6 +98,7 @@ fn tag(tag: &JsonNode) -> Option<SpecTag> {
         summary: line("x-page-description"),
         description: text(tag, "description"),
         parent: tag.get("x-parent").or_else(|| tag.get("parent")).and_then(JsonNode::text).map(str::to_owned),
+        docs: overview::docs_link(tag),
     })
 }
 
@@ -128,19 +132,5 @@ fn tags(operation: &JsonNode) -> Vec<String> {
 
 /// Returns multi-line text, truncated to [`MAX_TEXT`].
 fn text(of: &JsonNode, name: &str) -> Option<String> {
-    let text = of.get(name)?.text().filter(|text| !text.trim().is_empty())?;
-    let mut end = text.len().min(MAX_TEXT);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    Some(text[..end].to_owned())
-}
-
-/// Joins text into one line, truncated to [`MAX_LINE`].
-fn one_line(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(MAX_LINE) {
-        None => line,
-        Some((end, _)) => format!("{}…", &line[..end]),
-    }
+    text_within(of, name, MAX_TEXT)
 }

@@ -212,3 +212,29 @@ fn an_outline_keeps_servers_and_texts_up_to_their_bounds() {
         assert_eq!(outline.title, format!("{}{}", "t".repeat(line), "…".repeat(beyond)));
     }
 }
+
+#[test]
+fn outline_keeps_schemes_and_groups_up_to_their_bounds() {
+    let (schemes, scopes, groups, text, address) = (20, 100, 100, 5_000, 2_000);
+    for beyond in [0, 1] {
+        let of_scheme = |at: usize| {
+            let scopes: String = (0..scopes + beyond).map(|at| format!("s{at}: One, ")).collect();
+            let description = "d".repeat(text + beyond);
+            format!(
+                "    k{at}: {{type: oauth2, description: {description}, flows: {{implicit: {{scopes: {{{scopes}}}}}}}}}\n"
+            )
+        };
+        let all_schemes: String = (0..schemes + beyond).map(of_scheme).collect();
+        let all_groups: String =
+            (0..groups + beyond).map(|at| format!("  - {{name: g{at}, tags: [a]}}\n")).collect();
+        let url = "u".repeat(address + beyond);
+        let document = format!(
+            "openapi: 3.1.0\ninfo: {{title: a, version: '1'}}\npaths: {{}}\nexternalDocs: {{url: {url}}}\n\
+             x-tagGroups:\n{all_groups}components:\n  securitySchemes:\n{all_schemes}"
+        );
+        let outline = try_read(document).expect("read").outline;
+        assert_eq!((outline.schemes.len(), outline.groups.len()), (schemes, groups));
+        assert_eq!(outline.schemes[0].description.as_ref().map(String::len), Some(text));
+        assert_eq!((outline.schemes[0].scopes.len(), outline.links.len()), (scopes, 1 - beyond));
+    }
+}

@@ -93,6 +93,49 @@ pub struct SpecOutline {
     /// The schema names, in document order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schemas: Vec<String>,
+    /// The contact, the license, the terms of service and further documentation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<SpecLink>,
+    /// The security schemes, in document order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schemes: Vec<SpecScheme>,
+    /// The groups of tags, from `x-tagGroups`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<SpecTagGroup>,
+}
+
+/// A link of a specification.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct SpecLink {
+    pub text: String,
+    /// The address, not validated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+}
+
+/// A security scheme of a specification.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct SpecScheme {
+    pub name: String,
+    /// The type, for example `oauth2`.
+    pub kind: String,
+    /// The description in Markdown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The other fields with their values. Those of a flow of OAuth 2 have its name as a prefix.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<(String, String)>,
+    /// The scopes with their descriptions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<(String, String)>,
+}
+
+/// A group of tags.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct SpecTagGroup {
+    pub name: String,
+    /// The names of the tags.
+    pub tags: Vec<String>,
 }
 
 /// A tag of a specification.
@@ -114,6 +157,9 @@ pub struct SpecTag {
     /// The parent tag, from `x-parent` or `parent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
+    /// The page with further documentation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub docs: Option<SpecLink>,
 }
 
 /// An operation or a webhook of a specification.

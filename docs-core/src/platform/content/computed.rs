@@ -7,9 +7,10 @@
 
 mod cache;
 mod outline;
+mod overview;
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -17,7 +18,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 pub(in crate::platform) use self::cache::{GeneratedPageCache, GeneratedPages};
-use self::outline::{SpecPages, TagPage};
+use self::{
+    outline::{SpecPages, TagGroup, TagPage},
+    overview::{escape_text, label},
+};
 use crate::{
     Error, Result,
     content::{PageEntry, PageKind, PageTree, UniqueNames, document, slugify},
@@ -71,6 +75,10 @@ pub(in crate::platform) struct OpenApiSource {
     models: bool,
     /// Adds a link to the document if the specification is public.
     download: bool,
+    /// Adds a page about the specification as a whole.
+    overview: bool,
+    /// Adds a parent page for each group of tags.
+    groups: bool,
 }
 
 impl OpenApiSource {
@@ -85,7 +93,13 @@ impl OpenApiSource {
             return None;
         };
         let is_asked = |name: &str| computed.pointer(&format!("/props/{name}")) == Some(&Value::Bool(true));
-        Some(Self { slug, models: is_asked("models"), download: is_asked("downloadLink") })
+        Some(Self {
+            slug,
+            models: is_asked("models"),
+            download: is_asked("downloadLink"),
+            overview: is_asked("overview"),
+            groups: is_asked("tagGroups"),
+        })
     }
 }
 
@@ -137,7 +151,7 @@ impl ComputedPlaces {
             entry.computed_seed.clone(),
             &source.slug,
             source.models,
-            source.download,
+            (source.download, source.overview, source.groups),
             room,
             spec,
         ))
@@ -273,6 +287,10 @@ pub(in crate::platform) struct GeneratedPage {
 
 #[derive(Clone)]
 enum GeneratedContent {
+    /// The specification as a whole.
+    Overview,
+    /// A group of tags, which lists its child pages.
+    Group,
     /// The tag at this index.
     Tag(usize),
     /// All schemas.
@@ -293,7 +311,9 @@ struct PageGenerator<'a> {
 fn count_pages(spec: &Spec, source: &OpenApiSource) -> usize {
     let has_models = source.models && !spec.pages.outline.schemas.is_empty();
     let has_download = source.download && spec.published.is_some();
-    spec.pages.pages.len() + usize::from(has_models) + usize::from(has_download)
+    let groups = if source.groups { spec.pages.groups.len() } else { 0 };
+    let others = [has_models, has_download, source.overview].into_iter().filter(|is| *is).count();
+    spec.pages.pages.len() + groups + others
 }
 
 /// Generates the first `room` pages of a specification at the location of a computed page.
@@ -307,8 +327,23 @@ fn generate_pages(
     let seed = entry.computed_seed.clone().unwrap_or_else(|| at.id.to_string());
     let mut maker = PageGenerator { spec, seed, room };
     let taken = at.beside;
-    let mut made: Vec<GeneratedPage> =
-        spec.pages.roots.iter().map_while(|tag| maker.tag(*tag, at.above, taken)).collect();
+    let mut made: Vec<GeneratedPage> = Vec::new();
+    if source.overview {
+        let props = json!({ "doc": "info", "page": "overview" });
+        made.extend(maker.page(
+            "overview",
+            "Overview",
+            GeneratedContent::Overview,
+            props,
+            at.above,
+            &mut *taken,
+        ));
+    }
+    let groups: &[TagGroup] = if source.groups { &spec.pages.groups } else { &[] };
+    made.extend(groups.iter().map_while(|group| maker.group(group, at.above, taken)));
+    let grouped: HashSet<usize> = groups.iter().flat_map(|group| &group.roots).copied().collect();
+    let others = spec.pages.roots.iter().filter(|tag| !grouped.contains(tag));
+    made.extend(others.map_while(|tag| maker.tag(*tag, at.above, taken)));
     if source.models && !spec.pages.outline.schemas.is_empty() {
         let props = json!({ "doc": "models" });
         made.extend(maker.page("models", "Schemas", GeneratedContent::Models, props, at.above, &mut *taken));
@@ -328,6 +363,16 @@ fn generate_pages(
 }
 
 impl PageGenerator<'_> {
+    /// Generates the page of a group of tags and its descendants.
+    fn group(&mut self, group: &TagGroup, above: &str, taken: &mut UniqueNames) -> Option<GeneratedPage> {
+        let props = json!({ "doc": "info", "page": group.name });
+        let name = format!("group {}", group.name);
+        let mut page = self.page(&name, &group.name, GeneratedContent::Group, props, above, taken)?;
+        let mut below = UniqueNames::default();
+        page.pages = group.roots.iter().map_while(|tag| self.tag(*tag, &page.path, &mut below)).collect();
+        Some(page)
+    }
+
     /// Generates the page of a tag and its descendants.
     fn tag(&mut self, number: usize, above: &str, taken: &mut UniqueNames) -> Option<GeneratedPage> {
         let spec = Arc::clone(self.spec);
@@ -414,12 +459,19 @@ impl GeneratedPage {
         })
     }
 
+    /// Returns a list of links to the child pages.
+    fn child_links(&self) -> String {
+        self.pages.iter().map(|page| format!("* [{}](/pages/{})\n", label(&page.title), page.id)).collect()
+    }
+
     /// Renders the content as Markdown.
     pub(in crate::platform) fn markdown(&self) -> String {
         let Spec { record, pages, .. } = &*self.spec;
         let target = ContentRef::OpenApi { spec: record.slug.to_string() };
         match &self.what {
             GeneratedContent::Download(url) => format!("[Download the OpenAPI specification](<{url}>)\n"),
+            GeneratedContent::Overview => overview::markdown(&pages.outline),
+            GeneratedContent::Group => self.child_links(),
             GeneratedContent::Models => {
                 let schemas = pages.outline.schemas.clone();
                 print_block(BlockKind::OpenapiSchemas { schemas, grouped: None, target: Box::new(target) })
@@ -427,13 +479,12 @@ impl GeneratedPage {
             GeneratedContent::Tag(number) => {
                 let TagPage { tag, operations, webhooks, .. } = &pages.pages[*number];
                 let mut text = tag.description.as_deref().map(escape_text).unwrap_or_default();
+                if let Some(docs) = &tag.docs {
+                    text.push_str(&format!("\n{}\n", overview::link(docs)));
+                }
                 if text.is_empty() {
                     // A tag without a description or operations lists its child pages.
-                    let links = self
-                        .pages
-                        .iter()
-                        .map(|page| format!("* [{}](/pages/{})\n", label(&page.title), page.id));
-                    text = links.collect();
+                    text = self.child_links();
                 }
                 let block =
                     |SpecOperation { method, path, .. }: &SpecOperation| BlockKind::OpenapiOperation {
@@ -471,18 +522,6 @@ fn print_block(kind: BlockKind) -> String {
             String::new()
         }
     }
-}
-
-/// Escapes text from a specification so that it contains no template tags.
-fn escape_text(text: &str) -> String {
-    let text = text.trim();
-    if text.is_empty() { String::new() } else { format!("{}\n", text.replace("{%", "\\{%")) }
-}
-
-/// Escapes a title as link text.
-fn label(title: &str) -> String {
-    let is_special = |c: char| c.is_ascii_punctuation();
-    title.chars().flat_map(|c| is_special(c).then_some('\\').into_iter().chain([c])).collect()
 }
 
 /// Derives the id of a generated page from its name and the seed.

@@ -1,8 +1,8 @@
 //! The pages of a specification, one per tag, independent of their location.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::ports::{SpecOperation, SpecOutline, SpecTag};
+use crate::ports::{SpecLink, SpecOperation, SpecOutline, SpecScheme, SpecTag, SpecTagGroup};
 
 /// Maximum nesting depth of tags. A deeper tag becomes a top-level page.
 const MAX_LEVELS: usize = 8;
@@ -13,6 +13,8 @@ pub(super) struct SpecPages {
     pub(super) pages: Vec<TagPage>,
     /// Indexes of the top-level pages.
     pub(super) roots: Vec<usize>,
+    /// The groups of tags with top-level pages.
+    pub(super) groups: Vec<TagGroup>,
     /// Approximate size in memory.
     pub(super) bytes: u64,
 }
@@ -24,6 +26,13 @@ pub(super) struct TagPage {
     pub(super) webhooks: Vec<usize>,
     /// Indexes of its child pages.
     pub(super) children: Vec<usize>,
+}
+
+/// A group of tags.
+pub(super) struct TagGroup {
+    pub(super) name: String,
+    /// Indexes of its top-level pages.
+    pub(super) roots: Vec<usize>,
 }
 
 impl SpecPages {
@@ -60,13 +69,33 @@ impl SpecPages {
             roots.push(pages.len());
             pages.push(rest);
         }
+        let groups = groups(&outline.groups, &by_name, &roots);
+        outline.groups = Vec::new();
         // Lists that are read from JSON have spare capacity.
         outline.operations.shrink_to_fit();
         outline.webhooks.shrink_to_fit();
         outline.schemas.shrink_to_fit();
-        let bytes = weight(&outline, &pages) as u64;
-        Self { outline, pages, roots, bytes }
+        let of_group = |group: &TagGroup| {
+            size_of::<TagGroup>()
+                + group.name.len()
+                + size_of_val(group.roots.as_slice())
+                + 2 * ALLOCATION_BYTES
+        };
+        let bytes = (weight(&outline, &pages) + groups.iter().map(of_group).sum::<usize>()) as u64;
+        Self { outline, pages, roots, groups, bytes }
     }
+}
+
+/// Returns the groups that have pages. A tag belongs to its first group; a second group with the same name is ignored.
+fn groups(all: &[SpecTagGroup], by_name: &HashMap<String, usize>, roots: &[usize]) -> Vec<TagGroup> {
+    let mut left: HashSet<usize> = roots.iter().copied().collect();
+    let mut names = HashSet::new();
+    let named = all.iter().filter(|group| names.insert(&group.name));
+    let groups = named.map(|group| {
+        let tags = group.tags.iter().filter_map(|tag| by_name.get(tag).copied());
+        TagGroup { name: group.name.clone(), roots: tags.filter(|tag| left.remove(tag)).collect() }
+    });
+    groups.filter(|group| !group.roots.is_empty()).collect()
 }
 
 /// Bytes of an allocation in addition to its content.
@@ -81,9 +110,20 @@ fn weight(outline: &SpecOutline, pages: &[TagPage]) -> usize {
         let texts = text(&of.method) + text(&of.path) + optional(&of.operation_id) + optional(&of.summary);
         size_of::<SpecOperation>() + texts + list(&of.tags)
     };
+    let link = |of: &SpecLink| text(&of.text) + optional(&of.address);
+    let pairs = |all: &[(String, String)]| {
+        all.iter()
+            .map(|(name, value)| size_of::<(String, String)>() + text(name) + text(value))
+            .sum::<usize>()
+    };
+    let scheme = |of: &SpecScheme| {
+        let texts = text(&of.name) + text(&of.kind) + optional(&of.description);
+        size_of::<SpecScheme>() + texts + pairs(&of.fields) + pairs(&of.scopes) + 2 * ALLOCATION_BYTES
+    };
     let page = |page: &TagPage| {
-        let SpecTag { name, title, icon, summary, description, parent } = &page.tag;
+        let SpecTag { name, title, icon, summary, description, parent, docs } = &page.tag;
         let texts = [title, icon, summary, description, parent].map(optional).iter().sum::<usize>();
+        let texts = texts + docs.as_ref().map_or(0, link);
         let indexes = page.operations.len() + page.webhooks.len() + page.children.len();
         // The index of a page in the list of its parent or of the top level.
         size_of::<TagPage>() + text(name) + texts + (indexes + 1) * size_of::<usize>()
@@ -91,6 +131,8 @@ fn weight(outline: &SpecOutline, pages: &[TagPage]) -> usize {
     let texts = text(&outline.openapi) + text(&outline.title) + text(&outline.version);
     let described = optional(&outline.description) + list(&outline.servers) + list(&outline.schemas);
     let operations = outline.operations.iter().chain(&outline.webhooks).map(operation).sum::<usize>();
+    let links = outline.links.iter().map(|of| size_of::<SpecLink>() + link(of)).sum::<usize>();
+    let described = described + links + outline.schemes.iter().map(scheme).sum::<usize>();
     let pages = pages.iter().map(page).sum::<usize>();
     size_of::<SpecPages>() + texts + described + operations + pages
 }
@@ -134,6 +176,18 @@ mod tests {
             (
                 "described tags",
                 json!({ "tags": list(50, &|at| json!({ "name": format!("t{at}"), "description": "a".repeat(4_000) })) }),
+            ),
+            (
+                "schemes",
+                json!({ "links": list(5, &|at| json!({ "text": format!("Link {at}"), "address": "https://a.example/" })),
+                    "schemes": list(20, &|at| json!({ "name": format!("s{at}"), "kind": "oauth2", "description": "a".repeat(900),
+                        "fields": list(4, &|at| json!([format!("field {at}"), "value"])),
+                        "scopes": list(100, &|at| json!([format!("scope {at}"), "A description."])) })) }),
+            ),
+            (
+                "groups",
+                json!({ "tags": list(2_000, &|at| json!({ "name": format!("t{at}") })),
+                    "groups": list(100, &|at| json!({ "name": format!("g{at}"), "tags": list(20, &|of| json!(format!("t{}", 20 * at + of))) })) }),
             ),
             ("schemas", json!({ "schemas": list(2_000, &|at| json!(format!("S{at}"))) })),
             (
