@@ -14,7 +14,6 @@ mod outline;
 mod overview;
 mod parsed_file;
 mod references;
-mod shape;
 mod short_text;
 mod text;
 mod validation;

@@ -9,8 +9,8 @@ use crate::{
     overview,
     parsed_file::ParsedFile,
     references::SpecFileMap,
-    validation::{MAX_TAGS, OpenApiVersion, operations},
     short_text::{one_line, text_within},
+    validation::{MAX_TAGS, OpenApiVersion, operations},
 };
 
 /// Maximum length of a description in bytes. The text of a page has the same limit.

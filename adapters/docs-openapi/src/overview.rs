@@ -4,8 +4,8 @@ use docs_ports::{SpecLink, SpecScheme, SpecTagGroup};
 
 use crate::{
     node::JsonNode,
-    shape::MAX_TAGS,
     short_text::{one_line, text_within},
+    validation::MAX_TAGS,
 };
 
 /// Maximum length of an address in bytes. Longer ones are left out.
