@@ -46,6 +46,8 @@ mod previews;
 mod redirects;
 #[path = "site/settings.rs"]
 mod settings;
+#[path = "site/spec_fields.rs"]
+mod spec_fields;
 #[path = "site/specs.rs"]
 mod specs;
 #[path = "site/table.rs"]

@@ -446,6 +446,67 @@ fn headings_of_word_have_their_numbers() {
     );
 }
 
+/// Documents of the kinds that the samples of mammoth and python-docx contain.
+#[test]
+fn word_documents_of_other_programs_are_complete() {
+    let relation = |target: &str, mode: &str| {
+        format!("<Relationships><Relationship Id=\"r1\" Target=\"{target}\"{mode}/></Relationships>")
+    };
+    let picture = "<w:r><w:drawing><a:blip r:embed=\"r1\"/></w:drawing></w:r>";
+    let linked = "<w:r><w:drawing><a:blip r:link=\"r1\"/></w:drawing></w:r>";
+    let vml = "<w:r><w:pict><v:shape><v:imagedata r:id=\"r1\"/></v:shape></w:pict></w:r>";
+    let hyperlink = |more: &str| format!("<w:hyperlink r:id=\"r1\"{more}>{}</w:hyperlink>", t("a"));
+    let external = " TargetMode=\"External\"";
+    let endnotes = "<w:endnotes><w:endnote w:type=\"separator\" w:id=\"0\"><w:p/></w:endnote>\
+                    <w:endnote w:id=\"2\"><w:p><w:r><w:t>End.</w:t></w:r></w:p></w:endnote></w:endnotes>";
+    let nested = "<w:tbl><w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc><w:tc><w:tbl><w:tr><w:tc><w:p><w:r><w:t>b</w:t></w:r></w:p>\
+                  </w:tc></w:tr></w:tbl><w:p/></w:tc></w:tr></w:tbl>";
+    for (body, relations, expected) in [
+        (picture.to_owned(), relation("media/a.png", ""), "![](media/a.png)"),
+        (picture.to_owned(), relation("/word/media/a.png", ""), "![](word/media/a.png)"),
+        (linked.to_owned(), relation("https://a.test/a.png", external), "![](https://a.test/a.png)"),
+        (vml.to_owned(), relation("media/a.png", ""), "![](media/a.png)"),
+        (hyperlink(""), relation("https://a.test/", external), "[a](https://a.test/)"),
+        (hyperlink(" w:anchor=\"x\""), relation("https://a.test/?q=b", external), "[a](https://a.test/?q=b#x)"),
+        (hyperlink(""), relation("b.pdf", external), "[a](b.pdf)"),
+        (t("a") + "<w:r><w:endnoteReference w:id=\"2\"/></w:r>", String::new(), "a[^1]\n\n[^1]: End."),
+        ("<w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:cr/><w:t>c</w:t></w:r>".to_owned(), String::new(), "a b\\\nc"),
+        (
+            "<w:r><w:t>a</w:t><w:softHyphen/><w:t>b</w:t><w:lastRenderedPageBreak/><w:t>c</w:t></w:r>".to_owned(),
+            String::new(),
+            "abc",
+        ),
+        (
+            format!("<w:smartTag>{}</w:smartTag><w:sdt><w:sdtContent>{}</w:sdtContent></w:sdt>", t("a"), t("b")),
+            String::new(),
+            "ab",
+        ),
+        (format!("<w:moveFrom>{}</w:moveFrom><w:moveTo>{}</w:moveTo>", t("a"), t("b")), String::new(), "b"),
+        (
+            "<mc:AlternateContent><mc:Choice><w:r><w:t>a</w:t></w:r></mc:Choice><mc:Fallback><w:r><w:t>b</w:t></w:r>\
+             </mc:Fallback></mc:AlternateContent>"
+                .to_owned(),
+            String::new(),
+            "a",
+        ),
+        (t("a") + "<w:bookmarkStart w:id=\"0\" w:name=\"x\"/><w:proofErr/>" + &t("b"), String::new(), "ab"),
+    ] {
+        let parts = [
+            ("word/_rels/document.xml.rels", relations.as_str()),
+            ("word/endnotes.xml", endnotes),
+            ("word/media/a.png", "png"),
+        ];
+        let page = word_with(&p("", &body), &parts);
+        assert_eq!(page.markdown.trim_end(), expected, "{body}");
+        assert_eq!(page.warnings, Vec::<String>::new(), "{body}");
+    }
+    let page = word_with(nested, &[]);
+    assert_eq!(page.markdown, "a\n\nb\n", "a table around a table is a layout");
+    let marked = format!("\u{feff}<w:document {NAMESPACES}><w:body>{}</w:body></w:document>", p("", &t("a")));
+    let archive = zip(&[("word/document.xml", marked.as_bytes())]);
+    assert_eq!(convert(&document(DocumentFormat::Docx, archive)).unwrap().markdown, "a\n");
+}
+
 #[test]
 fn links_and_images_in_word_footnotes_resolve() {
     let notes = "<w:footnotes><w:footnote w:id=\"2\"><w:p><w:r><w:t>See </w:t></w:r><w:hyperlink r:id=\"r1\"><w:r><w:t>the page\
