@@ -6,6 +6,7 @@ mod segments;
 mod store;
 mod texts;
 mod window;
+mod work;
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ pub(in crate::platform) use self::{
 };
 use crate::{
     Error, ErrorKind, Result,
-    content::document,
+    content::{document, run_in_place},
     model::{
         CreateTranslation, Document, JobId, OrgId, RevisionId, SpaceId, SpaceTitle, Timestamp, Translation,
         TranslationId, TranslationLanguage, TranslationObject, TranslationResult, TranslationSource,
@@ -296,7 +297,8 @@ impl Platform {
             permissions: access.permissions(),
             urls: TranslationUrls { location: self.urls().translation(&record.organization, &record.id) },
         });
-        Ok(shown.collect())
+        // The instructions may be long.
+        Ok(run_in_place(|| shown.collect()))
     }
 }
 

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    content::translate::{is_translation_of, placeholder_free},
+    content::{
+        run_in_place,
+        translate::{is_translation_of, placeholder_free},
+    },
     model::TranslationLanguage,
     ports::{TermRule, Terms, TranslateError, TranslationBatch, Translator},
     store::Hash,
@@ -234,7 +237,7 @@ async fn send(
         let fits = answer.len() <= segment.len() * MAX_GROWTH + MAX_GROWTH_BYTES;
         (fits && is_translation_of(segment, &answer)).then(|| answer.trim().to_owned())
     };
-    Ok(batch.segments.iter().zip(answers).map(checked).collect())
+    Ok(run_in_place(|| batch.segments.iter().zip(answers).map(checked).collect()))
 }
 
 /// Translates the text between the placeholders of a segment one part at a time.
@@ -244,7 +247,7 @@ async fn without_placeholders(
     segment: &str,
     found: &mut SegmentResults,
 ) -> Result<Option<String>, TranslateError> {
-    let (texts, join) = placeholder_free(segment);
+    let (texts, join) = run_in_place(|| placeholder_free(segment));
     if texts.len() < 2 && texts.first().is_none_or(|text| text == segment) {
         return Ok(None);
     }

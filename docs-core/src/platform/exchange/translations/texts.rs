@@ -62,6 +62,11 @@ impl ItemSegments {
         settings: &Settings,
     ) -> Result<Self> {
         let markdown = platform.content().body_text(domain, &thing.body, Rendering::Request).await?;
+        let read = || Self::from_text(thing, markdown, settings);
+        Ok(platform.run_translation_work(read).await)
+    }
+
+    fn from_text(thing: TranslationItem, markdown: Arc<str>, settings: &Settings) -> Self {
         let told = [Some(&thing.title), thing.description.as_ref()];
         let told = told.into_iter().flatten().filter_map(|text| text_segment(text));
         let all: BTreeSet<String> = told.chain(run_in_place(|| segments(&parse(&markdown)))).collect();
@@ -69,7 +74,7 @@ impl ItemSegments {
             all.into_iter().partition(|segment| segment.len() <= MAX_SEGMENT_BYTES);
         let keys = fit.into_iter().map(|segment| (settings.key(&segment), segment));
         let keys = keys.map(|(key, segment)| (segment, key)).collect();
-        Ok(Self { thing, markdown, keys, too_long: long.len() as u64 })
+        Self { thing, markdown, keys, too_long: long.len() as u64 }
     }
 
     /// Returns the size of the text in bytes.

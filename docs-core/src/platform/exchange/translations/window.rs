@@ -200,7 +200,7 @@ impl Platform {
         if read.has_failed(known) {
             made.failing.insert(read.thing.of.clone());
         }
-        let body = match run_in_place(|| read.markdown(known)) {
+        let body = match self.run_translation_work(|| read.markdown(known)).await {
             Some(text) => Body::of(self.content().store_texts(work.domain(), &[&text]).await?.pop()),
             None => Body::Empty,
         };
