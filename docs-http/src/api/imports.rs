@@ -10,7 +10,7 @@ use poem_openapi::OpenApi;
 use super::{ApiResult, ApiTag, AsCaller as _, Auth, Created, Empty, Idempotency, Path, Strict};
 use crate::{
     idempotency::JsonOrForm,
-    wire::{error::ApiError, reply::EmptyCreated, upload::ImportBody},
+    wire::{budget::stalled, error::ApiError, reply::EmptyCreated, upload::ImportBody},
 };
 
 #[derive(Debug)]
@@ -35,7 +35,13 @@ impl Imports {
                 let name = BoundedText::new(name)
                     .map_err(|why| ApiError::invalid(format!("file: the file name {why}")))?;
                 let mut upload = auth.caller(&platform).content(&of).import_file(name).await?;
-                while let Some(bytes) = sent.next().await? {
+                loop {
+                    let part = tokio::select! {
+                        biased;
+                        () = upload.stalled() => return Err(stalled()),
+                        part = sent.next() => part?,
+                    };
+                    let Some(bytes) = part else { break };
                     upload.write(bytes).await?;
                 }
                 upload.finish().await?

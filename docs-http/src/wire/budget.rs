@@ -189,7 +189,8 @@ fn used_up() -> ApiError {
     ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message)
 }
 
-fn stalled() -> ApiError {
+/// The error for a body that was aborted because it stalled while others need its memory.
+pub(crate) fn stalled() -> ApiError {
     let message = "the body: must arrive faster while other requests wait for memory; send the request again";
     ApiError::new(StatusCode::REQUEST_TIMEOUT, message)
 }

@@ -2,7 +2,8 @@
 //!
 //! A fetch reserves bytes as they arrive, so a download from a slow server holds little memory. Converting or storing a
 //! document reserves memory before it begins and waits while the budget is exhausted, so concurrent imports are
-//! serialized instead of adding up. One organization cannot exhaust the budget for others.
+//! serialized instead of adding up. One organization cannot exhaust the budget for others, and a transfer that stalls
+//! ends when others wait for its memory.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -18,7 +19,7 @@ use crate::{
     Error, ErrorKind, Result,
     model::OrgId,
     platform::kernel::platform::Platform,
-    ports::{FetchMeter, Web, WebError, WebResponse},
+    ports::{Clock, FetchMeter, Web, WebError, WebResponse},
 };
 
 /// The default budget in bytes. Set by [`Builder::import_memory`](crate::platform::Builder::import_memory).
@@ -29,6 +30,11 @@ const BYTES_PER_TEXT_BYTE: u64 = 3;
 const BYTES_PER_ITEM: u64 = 6 << 10;
 /// Maximum time that a fetch or import waits for memory.
 const LONGEST_WAIT: TimeDelta = TimeDelta::seconds(120);
+/// Time within which a transfer must grow by [`Transfer::min_growth`] while others wait for memory. A transfer that
+/// waits for memory itself may wait longer while other work is running.
+const STALLED: TimeDelta = TimeDelta::seconds(3);
+/// Interval between the searches for stalled transfers while data waits for memory.
+const RETRY: TimeDelta = TimeDelta::seconds(1);
 const EXHAUSTED: &str = "the memory for imports is in use; try again later";
 
 #[derive(Clone)]
@@ -49,6 +55,40 @@ struct State {
     /// Queued work, in order of arrival.
     waiting: BTreeMap<u64, (OrgId, u64)>,
     arrivals: u64,
+    /// Data that is being received, by the number of its reservation.
+    transfers: BTreeMap<u64, Transfer>,
+    reservations: u64,
+}
+
+/// Data that is being received.
+struct Transfer {
+    org: OrgId,
+    /// The reserved bytes.
+    bytes: u64,
+    /// The last time when the data had grown by [`Transfer::min_growth`], or when it began to wait for memory, and its
+    /// size at that time.
+    since: DateTime<Utc>,
+    grown_to: u64,
+    state: TransferState,
+    can_end: bool,
+    end: Arc<Notify>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum TransferState {
+    /// The server waits for the sender.
+    Receiving,
+    /// The sender waits for memory.
+    Waiting,
+    /// The transfer was ended but still holds its memory.
+    Ending,
+}
+
+impl Transfer {
+    /// Returns the number of bytes by which a transfer must grow within [`STALLED`]: 24 KiB, or a 512th of its size.
+    fn min_growth(&self) -> u64 {
+        (24 << 10).max(self.bytes / 512)
+    }
 }
 
 /// The bytes in use by an organization.
@@ -84,6 +124,76 @@ impl State {
             || held + running + 2 * bytes <= total.saturating_sub(self.used)
     }
 
+    /// Records that a transfer has grown to a number of bytes.
+    fn receive(&mut self, reservation: &Reservation, bytes: u64, now: DateTime<Utc>) {
+        let transfer = self.transfer(reservation, now);
+        transfer.bytes = bytes;
+        let has_grown = bytes.saturating_sub(transfer.grown_to) >= transfer.min_growth();
+        // The time that the sender spent waiting for memory does not count as a stall.
+        if transfer.state == TransferState::Waiting || has_grown {
+            (transfer.since, transfer.grown_to) = (now, bytes);
+        }
+        if transfer.state != TransferState::Ending {
+            transfer.state = TransferState::Receiving;
+        }
+    }
+
+    fn transfer(&mut self, reservation: &Reservation, now: DateTime<Utc>) -> &mut Transfer {
+        self.transfers.entry(reservation.number).or_insert_with(|| Transfer {
+            org: reservation.org.clone(),
+            bytes: reservation.own.held,
+            since: now,
+            grown_to: reservation.own.held,
+            state: TransferState::Receiving,
+            can_end: reservation.can_end,
+            end: Arc::clone(&reservation.end),
+        })
+    }
+
+    /// Records that a transfer waits for a number of bytes, and ends stalled transfers of the largest organizations to
+    /// free them, but none of an organization that uses less than the waiting one. If no work is running, transfers
+    /// that wait for each other are ended too, the largest first.
+    fn wait_to_receive(&mut self, reservation: &Reservation, bytes: u64, now: DateTime<Utc>, total: u64) {
+        let transfer = self.transfer(reservation, now);
+        if transfer.state == TransferState::Receiving {
+            (transfer.state, transfer.since) = (TransferState::Waiting, now);
+        }
+        let usage = |org: &OrgId| {
+            let Share { held, running } = self.share(org);
+            held + running
+        };
+        let own = usage(&reservation.org);
+        let rank = (own, reservation.own.held, reservation.number);
+        let is_blocked = self.by.values().all(|share| share.running == 0);
+        let missing = (own + 2 * bytes).saturating_sub(total.saturating_sub(self.used));
+        let (mut freed, mut late) = (0, Vec::new());
+        for (number, transfer) in &self.transfers {
+            let all = usage(&transfer.org);
+            let is_late = match transfer.state {
+                TransferState::Ending => {
+                    freed += transfer.bytes;
+                    false
+                }
+                TransferState::Receiving => all >= own,
+                TransferState::Waiting => is_blocked && (all, transfer.bytes, *number) > rank,
+            };
+            if is_late && transfer.can_end && transfer.bytes > 0 && now - transfer.since >= STALLED {
+                late.push((all, transfer.bytes, *number));
+            }
+        }
+        late.sort_unstable_by(|a, b| b.cmp(a));
+        for (_, bytes, number) in late {
+            if freed >= missing {
+                break;
+            }
+            freed += bytes;
+            if let Some(transfer) = self.transfers.get_mut(&number) {
+                transfer.state = TransferState::Ending;
+                transfer.end.notify_one();
+            }
+        }
+    }
+
     /// Returns `true` if queued work can begin. The organization with the least running work goes first; among equals,
     /// arrival order decides.
     fn can_run(&self, arrival: u64, total: u64) -> bool {
@@ -110,9 +220,17 @@ impl ImportMemory {
     }
 
     fn reservation(&self, org: &OrgId) -> Reservation {
+        let number = {
+            let mut state = self.0.state.lock();
+            state.reservations += 1;
+            state.reservations
+        };
         Reservation {
             budget: Arc::clone(&self.0),
             org: org.clone(),
+            number,
+            can_end: true,
+            end: Arc::default(),
             own: Share::default(),
             waits: Arc::default(),
             _excess: None,
@@ -124,6 +242,11 @@ impl ImportMemory {
 pub(in crate::platform) struct Reservation {
     budget: Arc<Budget>,
     org: OrgId,
+    number: u64,
+    /// `false` for a fetch, which has a time limit of its own.
+    can_end: bool,
+    /// Notified when the transfer is ended.
+    end: Arc<Notify>,
     own: Share,
     waits: Arc<Waits>,
     _excess: Option<OwnedMutexGuard<()>>,
@@ -168,19 +291,35 @@ impl Reservation {
     }
 
     /// Reserves bytes for fetched data. Waits while the organization exceeds its share.
-    async fn hold(&mut self, bytes: u64) {
+    async fn hold(&mut self, clock: &dyn Clock, bytes: u64) {
         loop {
             let freed = self.budget.freed.notified();
+            let now = clock.now();
             {
                 let mut state = self.budget.state.lock();
                 if state.can_hold(&self.org, self.own, bytes, self.budget.total) {
                     state.change(&self.org, |share| share.held += bytes);
+                    state.receive(self, self.own.held + bytes, now);
                     break;
                 }
+                state.wait_to_receive(self, bytes, now, self.budget.total);
             }
-            freed.await;
+            tokio::select! {
+                () = freed => {}
+                () = clock.wait_until(now + RETRY) => {}
+            }
         }
         self.own.held += bytes;
+    }
+
+    /// Waits until the transfer is ended because it has stalled while others wait for its memory.
+    pub(in crate::platform) async fn stalled(&self) {
+        self.end.notified().await;
+    }
+
+    /// Records that the data has arrived completely, so that it cannot stall any more.
+    fn complete(&self) {
+        self.budget.state.lock().transfers.remove(&self.number);
     }
 
     /// Releases the bytes of fetched data that is no longer needed.
@@ -194,6 +333,7 @@ impl Reservation {
     /// Waits for memory to process the data. `bytes` includes the data itself. If it exceeds the budget, the whole
     /// budget is reserved.
     pub(in crate::platform) async fn run(&mut self, bytes: u64) {
+        self.complete();
         let missing = bytes.min(self.budget.total).saturating_sub(self.own.held);
         let turn = Turn::new(&self.budget, &self.org, missing);
         loop {
@@ -263,6 +403,7 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         let Share { held, running } = self.own;
+        self.complete();
         self.budget.state.lock().change(&self.org, |share| {
             share.held -= held;
             share.running -= running;
@@ -326,7 +467,7 @@ impl FetchMeter for Meter<'_> {
         let _waiting = Waiting::begin(self.platform, &self.waits);
         tokio::select! {
             biased;
-            () = reservation.hold(bytes as u64) => Ok(()),
+            () = reservation.hold(self.platform.clock().as_ref(), bytes as u64) => Ok(()),
             () = self.platform.clock().wait_until(until) => Err(WebError::Exhausted(EXHAUSTED.to_owned())),
         }
     }
@@ -349,12 +490,14 @@ impl Platform {
         reservation: &mut Reservation,
     ) -> Result<std::result::Result<WebResponse, WebError>> {
         let before = reservation.own.held;
+        reservation.can_end = false;
         let waits = reservation.waits();
         let earlier = waits.time(self.clock().now());
         let meter = Meter { platform: self, earlier, waits, reservation: AsyncMutex::new(reservation) };
         let fetched = web.get_metered(url, &meter).await;
+        let reservation = meter.reservation.into_inner();
+        reservation.complete();
         if fetched.is_err() {
-            let reservation = meter.reservation.into_inner();
             reservation.release(reservation.own.held - before);
         }
         match fetched {
@@ -366,14 +509,20 @@ impl Platform {
     /// Adds received bytes to a reservation. Waits up to [`LONGEST_WAIT`] for memory.
     ///
     /// # Errors
-    /// `Unavailable` if the memory does not become available in time.
+    /// `Unavailable` if the memory does not become available in time, or if the transfer is ended.
     pub(in crate::platform) async fn hold_import(
         &self,
         reservation: &mut Reservation,
         bytes: u64,
     ) -> Result<()> {
-        let waits = reservation.waits();
-        self.wait_for_memory(&waits, reservation.hold(bytes)).await
+        let (waits, end) = (reservation.waits(), Arc::clone(&reservation.end));
+        let clock = self.clock();
+        let held = self.wait_for_memory(&waits, reservation.hold(clock.as_ref(), bytes));
+        tokio::select! {
+            biased;
+            held = held => held,
+            () = end.notified() => Err(Error::new(ErrorKind::Unavailable, EXHAUSTED)),
+        }
     }
 
     /// Waits up to [`LONGEST_WAIT`] for memory to process fetched data.
@@ -417,6 +566,7 @@ impl Platform {
 
 #[cfg(test)]
 mod tests {
+    use docs_memstore::ManualClock;
     use futures_util::FutureExt as _;
     use proptest::prelude::*;
 
@@ -424,6 +574,10 @@ mod tests {
 
     fn org(number: u8) -> OrgId {
         format!("org{number}").parse().expect("an id")
+    }
+
+    fn clock() -> ManualClock {
+        ManualClock::default()
     }
 
     fn used(memory: &ImportMemory) -> u64 {
@@ -463,7 +617,7 @@ mod tests {
         let memory = ImportMemory::new(256);
         let mut slow: Vec<_> = (0..14).map(|number| memory.reservation(&org(number))).collect();
         for reservation in &mut slow {
-            reservation.hold(1).now_or_never().expect("free");
+            reservation.hold(&clock(), 1).now_or_never().expect("free");
         }
         let mut other = memory.reservation(&org(99));
         other.run(96).now_or_never().expect("fetched bytes are all that slow fetches hold");
@@ -473,22 +627,22 @@ mod tests {
     fn fetched_data_of_one_organization_leaves_memory_to_others() {
         let memory = ImportMemory::new(100);
         let (mut one, mut other) = (memory.reservation(&org(1)), memory.reservation(&org(2)));
-        other.hold(1).now_or_never().expect("free");
-        one.hold(49).now_or_never().expect("free");
-        assert!(one.hold(10).now_or_never().is_none(), "it would use more than it leaves free");
-        other.hold(20).now_or_never().expect("free");
+        other.hold(&clock(), 1).now_or_never().expect("free");
+        one.hold(&clock(), 49).now_or_never().expect("free");
+        assert!(one.hold(&clock(), 10).now_or_never().is_none(), "it would use more than it leaves free");
+        other.hold(&clock(), 20).now_or_never().expect("free");
     }
 
     #[test]
     fn imports_of_one_organization_share_its_memory() {
         let memory = ImportMemory::new(100);
         let mut all: Vec<_> = (0..14).map(|_| memory.reservation(&org(1))).collect();
-        let held = all.iter_mut().filter_map(|one| one.hold(20).now_or_never()).count();
+        let held = all.iter_mut().filter_map(|one| one.hold(&clock(), 20).now_or_never()).count();
         assert_eq!(held, 2, "a third one would use more than it leaves free");
-        memory.reservation(&org(2)).hold(30).now_or_never().expect("free");
+        memory.reservation(&org(2)).hold(&clock(), 30).now_or_never().expect("free");
         drop(all);
         let mut alone = memory.reservation(&org(1));
-        alone.hold(150).now_or_never().expect("alone, a document may be larger than the budget");
+        alone.hold(&clock(), 150).now_or_never().expect("alone, a document may be larger than the budget");
     }
 
     #[test]
@@ -496,7 +650,7 @@ mod tests {
         let memory = ImportMemory::new(100);
         let mut waiting: Vec<_> = (0..8).map(|number| memory.reservation(&org(number))).collect();
         for (reservation, bytes) in waiting.iter_mut().zip([50, 25, 12, 6, 3]) {
-            reservation.hold(bytes).now_or_never().expect("its share");
+            reservation.hold(&clock(), bytes).now_or_never().expect("its share");
         }
         waiting[0].run(90).now_or_never().expect("no work is running");
         assert!(waiting[1].run(90).now_or_never().is_none(), "one at a time");
@@ -540,6 +694,77 @@ mod tests {
         assert_eq!(used(&memory), 0);
     }
 
+    fn is_ended(reservation: &Reservation) -> bool {
+        reservation.stalled().now_or_never().is_some()
+    }
+
+    /// Three organizations leave an eighth of the budget to others, and then send nothing.
+    #[test]
+    fn stalled_transfers_end_while_others_wait_for_memory() {
+        const MIB: u64 = 1 << 20;
+        let (memory, clock) = (ImportMemory::new(256 * MIB), clock());
+        let mut slow: Vec<_> = (1..4).map(|number| memory.reservation(&org(number))).collect();
+        for (one, bytes) in slow.iter_mut().zip([128, 64, 32]) {
+            one.hold(&clock, bytes * MIB).now_or_never().expect("its share");
+        }
+        let mut other = memory.reservation(&org(9));
+        assert!(other.hold(&clock, 40 * MIB).now_or_never().is_none(), "not enough is left");
+        clock.advance(std::time::Duration::from_millis(2_900));
+        assert!(other.hold(&clock, 40 * MIB).now_or_never().is_none());
+        assert!(!slow.iter().any(is_ended), "they are not late yet");
+        clock.advance(std::time::Duration::from_millis(100));
+        assert!(other.hold(&clock, 40 * MIB).now_or_never().is_none());
+        assert_eq!(slow.iter().map(is_ended).collect::<Vec<_>>(), [true, false, false], "the largest");
+        slow.remove(0);
+        other.hold(&clock, 40 * MIB).now_or_never().expect("free");
+    }
+
+    /// A transfer grows by 24 KiB, or by a 512th of its size.
+    #[test]
+    fn transfers_that_grow_are_not_ended() {
+        const MIB: u64 = 1 << 20;
+        let (memory, clock) = (ImportMemory::new(256 * MIB), clock());
+        let mut steady = memory.reservation(&org(1));
+        steady.hold(&clock, 100 * MIB).now_or_never().expect("its share");
+        let mut other = memory.reservation(&org(2));
+        for second in 0..10 {
+            clock.advance(std::time::Duration::from_secs(1));
+            steady.hold(&clock, 100 * MIB / 512 / 2).now_or_never().expect("its share");
+            assert!(other.hold(&clock, 100 * MIB).now_or_never().is_none());
+            assert!(!is_ended(&steady), "second {second}");
+        }
+        for _ in 0..10 {
+            clock.advance(std::time::Duration::from_secs(1));
+            steady.hold(&clock, 24 << 10).now_or_never().expect("its share");
+            assert!(other.hold(&clock, 100 * MIB).now_or_never().is_none());
+        }
+        assert!(is_ended(&steady), "too slow for its size");
+    }
+
+    /// Uploads that wait for each other's memory do not wait forever: the largest is ended.
+    #[test]
+    fn transfers_that_wait_for_each_other_end() {
+        let (memory, clock) = (ImportMemory::new(100), clock());
+        let mut all: Vec<_> = [1, 2, 2].map(|number| memory.reservation(&org(number))).into();
+        for (one, bytes) in all.iter_mut().zip([40, 10, 8]) {
+            one.hold(&clock, bytes).now_or_never().expect("its share");
+        }
+        let wait = |all: &mut Vec<Reservation>| {
+            for one in all {
+                assert!(one.hold(&clock, 20).now_or_never().is_none());
+            }
+        };
+        wait(&mut all);
+        clock.advance(std::time::Duration::from_secs(3));
+        let mut work = memory.reservation(&org(3));
+        work.run(1).now_or_never().expect("no work is running");
+        wait(&mut all);
+        assert!(!all.iter().any(is_ended), "running work frees memory");
+        drop(work);
+        wait(&mut all);
+        assert_eq!(all.iter().map(is_ended).collect::<Vec<_>>(), [true, false, false]);
+    }
+
     #[derive(Clone, Debug)]
     enum Step {
         Grow(usize, u64),
@@ -571,7 +796,7 @@ mod tests {
             for step in steps {
                 match step {
                     Step::Grow(which, bytes) => { all[which].grow(bytes).now_or_never(); }
-                    Step::Hold(which, bytes) => { all[which].hold(bytes).now_or_never(); }
+                    Step::Hold(which, bytes) => { all[which].hold(&clock(), bytes).now_or_never(); }
                     Step::Run(which, bytes) => { all[which].run(bytes).now_or_never(); }
                     Step::Settle(which, bytes) => { all[which].settle(bytes).now_or_never(); }
                     Step::Release(which, bytes) => all[which].release(bytes),
@@ -583,7 +808,8 @@ mod tests {
             }
             drop(all);
             prop_assert_eq!(used(&memory), 0);
-            prop_assert!(memory.0.state.lock().by.is_empty());
+            let state = memory.0.state.lock();
+            prop_assert!(state.by.is_empty() && state.transfers.is_empty());
         }
     }
 }

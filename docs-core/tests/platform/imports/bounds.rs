@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use docs_core::ports::EmbeddedFile;
 use docs_memstore::ManualClock;
+use futures_util::FutureExt as _;
 
 use super::*;
 
@@ -104,4 +105,32 @@ async fn databases_of_an_archive_beyond_their_total_size_are_left_out() {
     assert!(beyond[0].ends_with("the databases exceed the size of an import"), "{warnings:?}");
     let cut = warnings.iter().filter(|warning| warning.contains(": at least 2 rows are left out, the table"));
     assert_eq!(cut.count(), 10, "{warnings:?}");
+}
+
+#[tokio::test]
+async fn a_stalled_upload_ends_while_another_one_waits_for_memory() {
+    let w = World::build(Arc::new(MemStore::new()), |builder| {
+        builder.web(Arc::new(MemWeb::new())).converter(Arc::new(DocumentConverter)).import_memory(1 << 20)
+    })
+    .await;
+    let space = w.space().await;
+    let change = UpdateSpace { edit_mode: Some(EditMode::Live), ..UpdateSpace::default() };
+    w.as_admin().space(&space).update(change).await.expect("open for edits");
+    let of = ContentVersion::space(space);
+    let upload =
+        async || w.as_admin().content(&of).import_file("a.md".parse().expect("a name")).await.expect("begun");
+    let (mut slow, mut other) = (upload().await, upload().await);
+    let text = |bytes: usize| Bytes::from(vec![b'a'; bytes]);
+    slow.write(text(240_000)).await.expect("it fits");
+    {
+        let mut waits = Box::pin(other.write(text(200_000)));
+        assert!((&mut waits).now_or_never().is_none(), "not enough is left");
+        assert!(slow.stalled().now_or_never().is_none(), "it is not late yet");
+        w.clock.advance(std::time::Duration::from_secs(3));
+        assert!((&mut waits).now_or_never().is_none());
+        slow.stalled().now_or_never().expect("it has not grown for three seconds");
+        drop(slow);
+        waits.await.expect("free");
+    }
+    other.finish().await.expect("imported");
 }

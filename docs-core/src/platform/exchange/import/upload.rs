@@ -154,6 +154,18 @@ impl ImportUpload {
         Ok(())
     }
 
+    /// Waits until the upload must end, because it grows too slowly while other imports wait for its memory. Never
+    /// completes otherwise. Drop the upload then.
+    ///
+    /// # Cancel safety
+    /// This method is cancel safe.
+    pub async fn stalled(&self) {
+        match &self.memory {
+            Some(memory) => memory.stalled().await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Imports the file, as one revision.
     ///
     /// # Errors

@@ -67,6 +67,7 @@ pub(super) const INPUTS: &[Input] = &[
         name: "Imports",
         bounds: &[
             bound("Bytes of memory of all imports of a server", "docs-core/src/platform/kernel/import_memory.rs::IMPORT_MEMORY", Beyond::Queued, "docs-core/src/platform/kernel/import_memory.rs::work_begins_by_arrival_within_the_budget").measured("imports at the same time"),
+            bound("Time in which received data that others wait for grows by 24 KiB, or by a 512th of its size", "docs-core/src/platform/kernel/import_memory.rs::STALLED", Beyond::TimedOut, "docs-core/src/platform/kernel/import_memory.rs::stalled_transfers_end_while_others_wait_for_memory").within("imports at the same time"),
             bound("Time of all conversions of an import", "docs-core/src/platform/exchange/import/gather.rs::MAX_CONVERSION_TIME", Beyond::Refused, "docs-core/tests/platform/imports/bounds.rs::all_conversions_of_an_import_have_one_time_limit").within("pages of an archive"),
             bound("Bytes that new link destinations add to a page", "docs-core/src/platform/exchange/import/links.rs::MAX_REWRITTEN_BYTES", Beyond::Text, "docs-core/src/platform/exchange/import/links.rs::destinations_of_a_text_are_bounded").within("texts of an archive"),
             bound("Warnings of a document or archive", "engine/docs-ports/src/convert.rs::MAX_CONVERSION_WARNINGS", Beyond::Reported, "adapters/docs-convert/src/warnings.rs::kinds_beyond_the_bound_are_counted_together").within("files of an archive"),
