@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Result,
-    content::{Body, run_in_place},
+    content::Body,
     model::TranslationId,
     platform::{jobs::JobRun, kernel::platform::Platform},
     ports::TranslateError,
