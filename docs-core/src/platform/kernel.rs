@@ -15,6 +15,7 @@ pub(super) mod precondition;
 pub(super) mod request;
 pub(super) mod secret;
 pub(super) mod site_hosts;
+pub(super) mod tenant_queue;
 pub(super) mod token_user;
 pub(super) mod urls;
 pub(super) mod write;

@@ -3,6 +3,7 @@
 mod audit;
 mod collections;
 mod comments;
+mod comments_bounds;
 mod edits;
 mod faults;
 mod git;

@@ -406,6 +406,34 @@ async fn readers_see_and_managers_change_translations() {
 }
 
 #[tokio::test]
+async fn lists_of_translations_end_at_a_bounded_size_of_instructions() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    let me = d.w.as_admin();
+    let instructions: Document = docs_core::content::document::parse(&"a".repeat(16_000));
+    for source in [d.source.clone(), d.w.space().await] {
+        for _ in 0..35 {
+            d.w.clock.advance(std::time::Duration::from_millis(1));
+            let source = json!({ "space": source, "language": "en" });
+            let new = json!({ "source": source, "language": "de", "instructions": instructions });
+            let new = serde_json::from_value(new).expect("a translation");
+            me.org(&d.w.org).translations().create(new).await.expect("created");
+        }
+    }
+    let mut next = None;
+    let mut sizes = Vec::new();
+    loop {
+        let page = PageRequest { page: next, limit: Some(1_000) };
+        let page = me.org(&d.w.org).translations().list(&page).await.expect("listed");
+        sizes.push(page.items.len());
+        next = page.next;
+        if next.is_none() {
+            break;
+        }
+    }
+    assert_eq!(sizes, [65, 5], "1 MiB of instructions of 16,000 bytes");
+}
+
+#[tokio::test]
 async fn bad_input_is_refused_with_its_field() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     let me = d.w.as_admin();

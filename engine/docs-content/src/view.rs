@@ -68,6 +68,12 @@ impl View {
         self.root
     }
 
+    /// Returns the domain of the objects of the revision.
+    #[must_use]
+    pub fn domain(&self) -> &str {
+        &self.domain
+    }
+
     /// Returns the page with the given id.
     ///
     /// # Errors

@@ -40,8 +40,8 @@ pub use list_identity::{CursorFingerprint, ListIdentity};
 pub use objects::{MAX_PUT, Objects, OrphanPage};
 pub use observer::{AttemptOutcome, Observer};
 pub use pagination::{
-    Batches, DEFAULT_LIMIT, ListSpec, Lister, MAX_LIMIT, MAX_SCANNED, Page, PageRequest, checked_limit,
-    id_of, ids_of, open_cursor, open_row_cursor, seal_cursor, wrong_cursor,
+    Batches, DEFAULT_LIMIT, ListSpec, Lister, MAX_LIMIT, MAX_SCANNED, Page, PageRequest, RowCursors,
+    checked_limit, id_of, ids_of, open_cursor, open_row_cursor, seal_cursor, wrong_cursor,
 };
 pub use rebuild::{EnsureLayout, Rebuild, RebuildStep, StartPermission, StoreLayout};
 pub use receipt::{AuditMode, RECEIPTS, Receipt};

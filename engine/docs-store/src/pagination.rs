@@ -102,6 +102,30 @@ pub struct Lister<T> {
     end: Continuation,
 }
 
+/// Creates the cursor of a response that ends before the last item of its page.
+#[derive(Clone, Copy, Debug)]
+pub struct RowCursors {
+    /// The number of bytes of a key before its position in the list.
+    prefix: usize,
+    fingerprint: CursorFingerprint,
+}
+
+impl RowCursors {
+    /// Returns the cursor of the next page, given the rows of a page of which the first `shown` are returned, and the
+    /// cursor after the page.
+    #[must_use]
+    pub fn next(&self, rows: &[Key], shown: usize, next: Option<String>) -> Option<String> {
+        match shown.checked_sub(1).and_then(|last| rows.get(last)) {
+            Some(last) if shown < rows.len() => Some(self.after(last)),
+            _ => next,
+        }
+    }
+
+    fn after(&self, row: &Key) -> String {
+        seal_cursor(row.get(self.prefix..).unwrap_or_default(), self.fingerprint)
+    }
+}
+
 /// The presence of rows after the last one read.
 #[derive(Debug, PartialEq, Eq)]
 enum Continuation {
@@ -139,6 +163,11 @@ impl<T> Lister<T> {
             last: None,
             end: if limit == 0 { Continuation::None } else { Continuation::Unknown },
         })
+    }
+
+    /// Returns the cursors of the list, for a response that ends before the last item of its page.
+    pub fn cursors(&self) -> RowCursors {
+        RowCursors { prefix: self.spec.prefix.as_str().len() + 1, fingerprint: self.fingerprint }
     }
 
     /// Excludes rows before the given key. Only for descending lists.
@@ -231,10 +260,7 @@ impl<T> Lister<T> {
 
     fn page(self, count: Option<u64>) -> Page<T> {
         let next = match (&self.end, &self.last) {
-            (Continuation::More, Some(last)) => {
-                let prefix = self.spec.prefix.as_str().len() + 1;
-                Some(seal_cursor(last.get(prefix..).unwrap_or_default(), self.fingerprint))
-            }
+            (Continuation::More, Some(last)) => Some(self.cursors().after(last)),
             _ => None,
         };
         Page { items: self.items, next, count }

@@ -4,7 +4,9 @@
 //! status. A merged or archived request still accepts comments and replies: they change no content, and the discussion
 //! of a decision belongs next to it.
 
+mod bounded;
 mod lookup;
+mod previews;
 mod text;
 mod view;
 mod write;
@@ -14,6 +16,7 @@ use std::{slice, sync::Arc};
 use docs_macros::boxed;
 
 pub(in crate::platform) use self::{
+    bounded::read_bounded,
     lookup::CommentedContent,
     text::parse_text,
     view::{CommentReader, CurrentPages},
@@ -26,7 +29,7 @@ use self::{
 use crate::{
     Error, Result,
     model::{
-        Comment, CommentId, CommentReply, CommentReplyId, ContentFormat, ListOrder, Member, NodeKey, PageId,
+        Comment, CommentReply, CommentReplyId, ContentFormat, ListOrder, Member, NodeKey, PageId,
         PostComment, PostCommentReply, UpdateComment, UpdateCommentReply, UserId,
     },
     platform::{
@@ -64,9 +67,12 @@ impl<'p> Comments<'p> {
         let spec = ListSpec { prefix, rev: query.order == ListOrder::Desc, identity };
         let mut list = Lister::new(spec, page)?;
         while let Some(rows) = if nothing { None } else { list.rows(&tx).await? } {
-            let fitting = rows.iter().map(|(row, author)| -> Result<Option<CommentId>> {
+            let fitting = rows.iter().map(|(row, author)| -> Result<Option<(Key, Key)>> {
                 let fits = query.authors.is_empty() || has_author(author, &query.authors)?;
-                if fits { comment_id(row).map(Some) } else { Ok(None) }
+                if !fits {
+                    return Ok(None);
+                }
+                Ok(Some((row.clone(), CommentRecord::key_for(&comment_id(row)?))))
             });
             list.offer_all(&rows, fitting.collect::<Result<Vec<_>>>()?);
         }
@@ -74,12 +80,15 @@ impl<'p> Comments<'p> {
             (None, true) => count(&tx, &scope, query.status).await?,
             _ => None,
         };
+        let cursors = list.cursors();
         let page = list.finish(&tx, count).await?;
-        let keys: Vec<Key> = page.items.iter().map(CommentRecord::key_for).collect();
-        let records: Vec<Arc<CommentRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
+        let (rows, keys): (Vec<Key>, Vec<Key>) = page.items.into_iter().unzip();
+        let records = read_bounded(&tx, keys.into_iter().map(Some), |of: &CommentRecord| &of.posted).await?;
+        let records: Vec<Arc<CommentRecord>> = records.into_iter().flatten().collect();
         let reader = CommentReader { content: &commented, actor, format: query.format };
         let items = platform.comment_views(tx, reader, &records).await?;
-        Ok(Page { items, next: page.next, count: page.count })
+        let next = cursors.next(&rows, items.len(), page.next);
+        Ok(Page { items, next, count: page.count })
     }
 
     /// Posts a comment.
@@ -118,7 +127,7 @@ impl<'p> Comments<'p> {
                 };
                 let thread = Thread { of: of.clone(), comment: record.id.clone() };
                 let record = Arc::new(record);
-                let pages = platform.current_pages(&commented, slice::from_ref(&record)).await?;
+                let (pages, _) = platform.current_pages(&commented, slice::from_ref(&record)).await?;
                 let post = write::comment_creation(actor, of, &record);
                 platform.write_comment(actor, &post, &thread, &pages).await
             });
@@ -197,7 +206,7 @@ impl<'p> CommentHandle<'p> {
             let record = commented.comment(&tx, &thread.comment).await?;
             (commented, record)
         };
-        let pages = platform.current_pages(&commented, slice::from_ref(&record)).await?;
+        let (pages, _) = platform.current_pages(&commented, slice::from_ref(&record)).await?;
         platform.write_comment(actor, &operation, thread, &pages).await
     }
 
@@ -233,14 +242,21 @@ impl<'p> CommentHandle<'p> {
         let mut list = Lister::new(ListSpec::new(tag::COMMENT_REPLIES, prefix), page)?;
         while let Some(rows) = list.rows(&tx).await? {
             let ids = ids_of::<CommentReplyId>(&rows)?;
-            list.offer_all(&rows, ids.iter().map(|id| Some(ReplyRecord::key_for(&comment.id, id))));
+            let items = rows.iter().zip(&ids);
+            let items =
+                items.map(|((row, _), id)| Some((row.clone(), ReplyRecord::key_for(&comment.id, id))));
+            list.offer_all(&rows, items);
         }
         let count = tx.number(&CommentRecord::reply_count(&comment.id)).await?;
+        let cursors = list.cursors();
         let page = list.finish(&tx, u64::try_from(count).ok()).await?;
-        let records: Vec<Arc<ReplyRecord>> = tx.get_many(&page.items).await?.into_iter().flatten().collect();
+        let (rows, keys): (Vec<Key>, Vec<Key>) = page.items.into_iter().unzip();
+        let records = read_bounded(&tx, keys.into_iter().map(Some), |of: &ReplyRecord| &of.posted).await?;
+        let records: Vec<Arc<ReplyRecord>> = records.into_iter().flatten().collect();
         let items =
             platform.reply_views(&tx, CommentReader { content: &commented, actor, format }, &records).await?;
-        Ok(Page { items, next: page.next, count: page.count })
+        let next = cursors.next(&rows, items.len(), page.next);
+        Ok(Page { items, next, count: page.count })
     }
 
     /// Posts a reply.

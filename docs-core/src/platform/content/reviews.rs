@@ -16,7 +16,9 @@ use crate::{
         access::{self, AccessResolver},
         content::{
             change_requests::{find, require_editable, require_own},
-            comments::{CommentReader, CommentedContent, CurrentPages, delete_batch, parse_text},
+            comments::{
+                CommentReader, CommentedContent, CurrentPages, delete_batch, parse_text, read_bounded,
+            },
         },
         kernel::{actor::Actor, content_version::ContentVersion, platform::Platform, request::Right},
         nouns::{ChangeRequestHandle, RequestRef, list_identities::tag},
@@ -50,15 +52,21 @@ impl<'p> ChangeRequestHandle<'p> {
         let mut list = Lister::new(ListSpec { rev: true, ..ListSpec::new(tag::REVIEWS, prefix) }, page)?;
         while let Some(rows) = list.rows(&tx).await? {
             let ids = ids_of::<ReviewId>(&rows)?;
-            list.offer_all(&rows, ids.iter().map(|id| Some(ReviewRecord::key_for(&request.id, id))));
+            let items = rows.iter().zip(&ids);
+            let items =
+                items.map(|((row, _), id)| Some((row.clone(), ReviewRecord::key_for(&request.id, id))));
+            list.offer_all(&rows, items);
         }
         let count = u64::try_from(tx.number(&ReviewRecord::count_in(&request.id)).await?).ok();
+        let cursors = list.cursors();
         let page = list.finish(&tx, count).await?;
-        let records: Vec<Arc<ReviewRecord>> = tx.get_many(&page.items).await?.into_iter().flatten().collect();
+        let (rows, keys): (Vec<Key>, Vec<Key>) = page.items.into_iter().unzip();
+        let records: Vec<Arc<ReviewRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
         let items = platform
             .review_views(&tx, CommentReader { content: &commented, actor, format }, &records)
             .await?;
-        Ok(Page { items, next: page.next, count: page.count })
+        let next = cursors.next(&rows, items.len(), page.next);
+        Ok(Page { items, next, count: page.count })
     }
 
     /// Submits a review of the current content of the change request.
@@ -209,6 +217,8 @@ impl Platform {
         Ok(RequestedReviewers { users })
     }
 
+    /// Builds the views of reviews. Returns fewer views than records if their comments exceed the bound of a response,
+    /// but always the first.
     async fn review_views(
         &self,
         tx: &Tx,
@@ -216,15 +226,16 @@ impl Platform {
         records: &[Arc<ReviewRecord>],
     ) -> Result<Vec<Review>> {
         let request = require_request(reader.content)?;
+        let keys = records.iter().map(|record| record.comment.as_ref().map(CommentRecord::key_for));
+        let comments = read_bounded(tx, keys, |of: &CommentRecord| &of.posted).await?;
+        let records = &records[..comments.len()];
         let reviewers: Vec<UserId> = records.iter().map(|record| record.reviewer.clone()).collect();
         let of = (reader.actor, &reader.content.access.space().organization);
         let reviewers = self.visible_users(tx, of, &reviewers).await?;
         let askers: Vec<UserId> = records.iter().filter_map(|record| record.requested_by.clone()).collect();
         let mut askers = self.visible_users(tx, of, &askers).await?.into_iter();
-        let said: Vec<&CommentId> = records.iter().filter_map(|record| record.comment.as_ref()).collect();
-        let keys: Vec<Key> = said.iter().map(|id| CommentRecord::key_for(id)).collect();
-        let comments: Vec<Arc<CommentRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
         // Deleted comments are missing; the others are in order. Review comments do not refer to pages.
+        let comments: Vec<Arc<CommentRecord>> = comments.into_iter().flatten().collect();
         let pages = CurrentPages::default();
         let comments = self.comment_views_with_pages(tx, reader, &comments, &pages).await?;
         let mut comments = comments.into_iter().peekable();

@@ -19,7 +19,7 @@ pub(in crate::platform) use self::{
 };
 use crate::{
     Error, ErrorKind, Result,
-    content::{document, run_in_place},
+    content::{document, run_blocking, run_in_place},
     model::{
         CreateTranslation, Document, JobId, OrgId, RevisionId, SpaceId, SpaceTitle, Timestamp, Translation,
         TranslationId, TranslationLanguage, TranslationObject, TranslationResult, TranslationSource,
@@ -47,6 +47,9 @@ use crate::{
 
 /// Maximum size of instructions as Markdown in bytes.
 pub(in crate::platform) const MAX_INSTRUCTION_BYTES: usize = 16 << 10;
+/// Maximum total size, in bytes, of the instructions in a list response. The response ends before the translation that
+/// exceeds it, and `next` continues with that translation.
+const MAX_LISTED_INSTRUCTION_BYTES: usize = 1024 * 1024;
 
 impl<'p> Translations<'p> {
     /// Lists the translations of an organization that the actor may see, newest first.
@@ -63,16 +66,26 @@ impl<'p> Translations<'p> {
         let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
         while let Some(rows) = list.rows(&tx).await? {
             let found = tx.get_many::<TranslationRecord>(&TranslationRecord::named_by_all(&rows)).await?;
-            let mut seen = Vec::with_capacity(found.len());
-            for (record, access) in found.iter().zip(resolve_access(&tx, &mut resolver, &found).await?) {
-                seen.push(record.clone().zip(access));
-            }
+            let seen = found.iter().zip(resolve_access(&tx, &mut resolver, &found).await?);
+            let seen = rows.iter().zip(seen).map(|((row, _), (record, access))| {
+                record.clone().zip(access).map(|translation| (row.clone(), translation))
+            });
             list.offer_all(&rows, seen);
         }
+        let cursors = list.cursors();
         // The total number is only returned to actors who may see all translations.
         let page = list.finish(&tx, None).await?;
-        let items = platform.translation_views(&tx, &page.items).await?;
-        Ok(Page { items, next: page.next, count: page.count })
+        let (rows, mut translations): (Vec<Key>, Vec<_>) = page.items.into_iter().unzip();
+        let mut bytes = 0;
+        let fitting = translations.iter().take_while(|(record, _): &&(Arc<TranslationRecord>, _)| {
+            let is_first = bytes == 0;
+            bytes += record.instructions.len();
+            is_first || bytes <= MAX_LISTED_INSTRUCTION_BYTES
+        });
+        let shown = fitting.count();
+        translations.truncate(shown);
+        let items = platform.translation_views(&tx, &translations).await?;
+        Ok(Page { items, next: cursors.next(&rows, shown, page.next), count: page.count })
     }
 
     /// Creates a translation and its target space, directly after the source. A job translates the content now and
@@ -193,7 +206,7 @@ impl<'p> TranslationHandle<'p> {
 
 /// Converts instructions to the stored form.
 fn markdown(instructions: &Document) -> Result<String> {
-    let text = document::print(instructions)
+    let text = run_in_place(|| document::print(instructions))
         .map_err(|error| Error::invalid(&format!("instructions.{}", error.place), error.message))?;
     if text.len() > MAX_INSTRUCTION_BYTES {
         return Err(Error::invalid(
@@ -280,13 +293,17 @@ impl Platform {
         let job = |record: &TranslationRecord| {
             jobs.iter().flatten().find(|job| Some(&job.id) == record.job.as_ref())
         };
-        let shown = translations.iter().map(|(record, access)| Translation {
+        let texts: Vec<String> = translations.iter().map(|(record, _)| record.instructions.clone()).collect();
+        let parse = move || texts.iter().map(|text| document::parse(text)).collect::<Vec<_>>();
+        let documents =
+            run_blocking(parse).await.ok_or_else(|| Error::internal("the instructions were not parsed"))?;
+        let shown = translations.iter().zip(documents).map(|((record, access), instructions)| Translation {
             object: TranslationObject::Is,
             id: record.id.clone(),
             status: status(record, job(record).map(|job| &**job)),
             source: TranslationSource { space: record.source.clone(), language: record.source_language },
             language: record.language,
-            instructions: document::parse(&record.instructions),
+            instructions,
             result: record.done.as_ref().map(|done| TranslationResult {
                 space: record.target.clone(),
                 revision: done.revision.clone(),

@@ -121,6 +121,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "ports",
             "request",
             "site_hosts",
+            "tenant_queue",
             "metrics",
             "platform",
             "import_memory",

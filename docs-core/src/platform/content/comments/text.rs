@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Result,
-    content::document,
+    content::{document, run_blocking, run_in_place},
     model::{CommentBody, CommentInput, CommentText, ContentFormat, Document, Emoji, UpdateComment},
     platform::kernel::emoji::normalize_emoji,
 };
@@ -27,11 +27,21 @@ pub(in crate::platform) fn parse_text(input: &CommentInput, field: &str) -> Resu
     Ok(text)
 }
 
-/// Renders a comment body in the requested format.
-pub(super) fn render_body(text: &CommentText, format: ContentFormat) -> CommentBody {
+/// Renders comment bodies in the requested format. Documents are parsed on a blocking thread.
+pub(super) async fn render_bodies(
+    texts: Vec<CommentText>,
+    format: ContentFormat,
+) -> Result<Vec<CommentBody>> {
     match format {
-        ContentFormat::Markdown => CommentBody::Markdown(text.to_string()),
-        ContentFormat::Document => CommentBody::Document(document::parse(text)),
+        _ if texts.is_empty() => Ok(Vec::new()),
+        ContentFormat::Markdown => {
+            Ok(texts.iter().map(|text| CommentBody::Markdown(text.to_string())).collect())
+        }
+        ContentFormat::Document => {
+            let parse =
+                move || texts.iter().map(|text| CommentBody::Document(document::parse(text))).collect();
+            run_blocking(parse).await.ok_or_else(|| Error::internal("the comments were not parsed"))
+        }
     }
 }
 
@@ -48,8 +58,11 @@ pub(super) fn normalize_emojis(given: &[Emoji], field: &str) -> Result<Vec<Emoji
 /// Serializes a document tree as Markdown.
 fn print_markdown(tree: &Document, field: &str) -> Result<String> {
     let wrong = |error: document::Invalid| Error::invalid(&format!("{field}.{}", error.place), error.message);
-    document::check(tree).map_err(wrong)?;
-    document::print(tree).map_err(wrong)
+    run_in_place(|| {
+        document::check(tree)?;
+        document::print(tree)
+    })
+    .map_err(wrong)
 }
 
 #[cfg(test)]

@@ -5,10 +5,14 @@ use std::{
     sync::Arc,
 };
 
-use super::{CommentedContent, text::render_body};
+use super::{
+    CommentedContent,
+    previews::{BlockPreviews, PageTextBudget},
+    text::render_bodies,
+};
 use crate::{
     Error, Result,
-    content::{PageEntry, PageKind, Rendering, View, document},
+    content::{PageEntry, PageKind, View},
     model::{
         Comment, CommentNode, CommentObject, CommentPage, CommentReply, CommentReplyId, CommentReplyObject,
         CommentState, CommentTarget, ContentFormat, EmojiReaction, PageBase, PageId, Reactor, Timestamp,
@@ -105,7 +109,8 @@ impl Platform {
         shown.into_iter().next().ok_or_else(|| Error::not_found("reply"))
     }
 
-    /// Builds the views of comments on one space or change request.
+    /// Builds the views of comments on one space or change request. Returns fewer views than records if the texts of
+    /// the commented pages exceed the bound of a response, but always the first.
     ///
     /// Takes the transaction and ends it before objects are read, as they may need the same connection pool.
     pub(in crate::platform) async fn comment_views(
@@ -116,8 +121,8 @@ impl Platform {
     ) -> Result<Vec<Comment>> {
         let around = self.comment_context(&tx, reader, records).await?;
         drop(tx);
-        let pages = self.current_pages(reader.content, records).await?;
-        self.show_comments(reader, records, &pages, &around)
+        let (pages, shown) = self.current_pages(reader.content, records).await?;
+        self.show_comments(reader, &records[..shown], &pages, &around).await
     }
 
     /// Builds the views of comments on one space or change request from pages that are already loaded. Reads no
@@ -130,7 +135,7 @@ impl Platform {
         pages: &CurrentPages,
     ) -> Result<Vec<Comment>> {
         let around = self.comment_context(tx, reader, records).await?;
-        self.show_comments(reader, records, pages, &around)
+        self.show_comments(reader, records, pages, &around).await
     }
 
     /// Reads the additional records needed to build comment views.
@@ -149,7 +154,7 @@ impl Platform {
         Ok(CommentContext { replies, people })
     }
 
-    fn show_comments(
+    async fn show_comments(
         &self,
         reader: CommentReader<'_>,
         records: &[Arc<CommentRecord>],
@@ -157,7 +162,9 @@ impl Platform {
         around: &CommentContext,
     ) -> Result<Vec<Comment>> {
         let CommentContext { replies, people } = around;
-        let shown = records.iter().zip(replies).map(|(record, replies)| {
+        let texts = records.iter().map(|record| record.posted.text.clone()).collect();
+        let bodies = render_bodies(texts, reader.format).await?;
+        let shown = records.iter().zip(replies).zip(bodies).map(|((record, replies), body)| {
             let posted = &record.posted;
             let state = match &record.resolved {
                 None => CommentState::Open,
@@ -174,7 +181,7 @@ impl Platform {
                 edited_at: posted.edited_at,
                 reactions: reactions(posted, reader.actor.user(), people)?,
                 replies: u64::try_from(*replies).unwrap_or(0),
-                body: render_body(&posted.text, reader.format),
+                body,
                 target: target(record, pages),
                 urls: UserUrls { location: self.urls().comment(&record.scope, &record.id) },
                 permissions: reader.content.access.comment_permissions(&posted.by, reader.actor.user()),
@@ -193,7 +200,9 @@ impl Platform {
     ) -> Result<Vec<CommentReply>> {
         let posted = records.iter().map(|record| &record.posted);
         let people = self.people(tx, reader, posted, std::iter::empty()).await?;
-        let shown = records.iter().map(|record| {
+        let texts = records.iter().map(|record| record.posted.text.clone()).collect();
+        let bodies = render_bodies(texts, reader.format).await?;
+        let shown = records.iter().zip(bodies).map(|(record, body)| {
             let posted = &record.posted;
             Ok(CommentReply {
                 object: CommentReplyObject::Is,
@@ -202,7 +211,7 @@ impl Platform {
                 posted_at: posted.at,
                 edited_at: posted.edited_at,
                 reactions: reactions(posted, reader.actor.user(), &people)?,
-                body: render_body(&posted.text, reader.format),
+                body,
                 urls: UserUrls { location: self.urls().reply(&record.scope, &record.comment, &record.id) },
                 permissions: reader.content.access.comment_permissions(&posted.by, reader.actor.user()),
             })
@@ -246,18 +255,18 @@ impl Platform {
         node: Option<&str>,
     ) -> Result<Option<CurrentPage>> {
         let view = self.content().view(&commented.access.space().domain, commented.head().1);
-        match view.page(id).await? {
-            Some(entry) => build_current_page(&view, id, &entry, &node.into_iter().collect()).await.map(Some),
-            None => Ok(None),
-        }
+        let Some(entry) = view.page(id).await? else { return Ok(None) };
+        let (nodes, mut budget) = (node.into_iter().collect(), PageTextBudget::default());
+        self.build_current_page(&view, (id, &entry), &nodes, &mut budget).await
     }
 
-    /// Reads the existing pages that comments refer to, each once.
-    pub(super) async fn current_pages(
+    /// Reads the existing pages that comments refer to, each once, until their texts exceed the bound of a response.
+    /// Returns the number of comments whose pages are complete.
+    pub(in crate::platform) async fn current_pages(
         &self,
         commented: &CommentedContent,
         records: &[Arc<CommentRecord>],
-    ) -> Result<CurrentPages> {
+    ) -> Result<(CurrentPages, usize)> {
         let mut wanted: BTreeMap<&PageId, BTreeSet<&str>> = BTreeMap::new();
         for target in records.iter().filter_map(|record| record.target.as_ref()) {
             let nodes = wanted.entry(&target.page.id).or_default();
@@ -265,32 +274,44 @@ impl Platform {
         }
         let ids: Vec<PageId> = wanted.keys().copied().cloned().collect();
         let view = self.content().view(&commented.access.space().domain, commented.head().1);
-        let entries = view.pages(&ids).await?;
-        let mut pages = BTreeMap::new();
-        for ((id, nodes), entry) in wanted.into_iter().zip(entries) {
-            if let Some(entry) = entry {
-                pages.insert(id.clone(), build_current_page(&view, id, &entry, &nodes).await?);
-            }
+        let mut entries: BTreeMap<&PageId, Option<PageEntry>> =
+            ids.iter().zip(view.pages(&ids).await?).collect();
+        let (mut pages, mut budget) = (CurrentPages::new(), PageTextBudget::default());
+        for (at, target) in records.iter().enumerate().filter_map(|(at, of)| Some((at, of.target.as_ref()?)))
+        {
+            let id = &target.page.id;
+            let Some(entry) = entries.get_mut(id).and_then(Option::take) else { continue };
+            let nodes = wanted.remove(id).unwrap_or_default();
+            match self.build_current_page(&view, (id, &entry), &nodes, &mut budget).await? {
+                Some(page) => pages.insert(id.clone(), page),
+                None => return Ok((pages, at)),
+            };
         }
-        Ok(pages)
+        Ok((pages, records.len()))
     }
-}
 
-/// Builds the current state of a page. Its document is parsed once for all requested blocks.
-async fn build_current_page(
-    view: &View,
-    id: &PageId,
-    entry: &PageEntry,
-    nodes: &BTreeSet<&str>,
-) -> Result<CurrentPage> {
-    let blocks = match entry.kind {
-        PageKind::Document if !nodes.is_empty() => {
-            document::block_texts(&view.text(&entry.body, Rendering::Request).await?, nodes)
-        }
-        _ => BTreeMap::new(),
-    };
-    let path = view.path_of(id).await?.unwrap_or_default();
-    Ok(CurrentPage { base: page_base(id, entry), path, blocks })
+    /// Builds the current state of a page, with the previews of the requested blocks. Returns `None` if its text
+    /// exceeds the budget.
+    async fn build_current_page(
+        &self,
+        view: &View,
+        (id, entry): (&PageId, &PageEntry),
+        nodes: &BTreeSet<&str>,
+        budget: &mut PageTextBudget,
+    ) -> Result<Option<CurrentPage>> {
+        let blocks = match entry.kind {
+            PageKind::Document if !nodes.is_empty() => {
+                let previews = self.inner.memory.get_or_default::<BlockPreviews>();
+                match previews.read(view, &entry.body, nodes, budget).await? {
+                    Some(blocks) => blocks,
+                    None => return Ok(None),
+                }
+            }
+            _ => BTreeMap::new(),
+        };
+        let path = view.path_of(id).await?.unwrap_or_default();
+        Ok(Some(CurrentPage { base: page_base(id, entry), path, blocks }))
+    }
 }
 
 fn find_person(people: &BTreeMap<UserId, User>, id: &UserId) -> Result<User> {

@@ -167,6 +167,30 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-http/tests/http/comments.rs::reactions_are_a_set_of_limited_size",
             ).measured("comments with reactions"),
             bound(
+                "Bytes of the texts of comments, replies or reviews in a response",
+                "docs-core/src/platform/content/comments/bounded.rs::MAX_LISTED_TEXT_BYTES",
+                Beyond::Parts,
+                "docs-core/tests/platform/comments_bounds.rs::lists_of_comments_and_replies_end_at_a_bounded_size_of_texts",
+            ).within("a page of paragraphs"),
+            bound(
+                "Bytes of commented pages that a list of comments parses",
+                "docs-core/src/platform/content/comments/previews.rs::MAX_PREVIEWED_TEXT",
+                Beyond::Parts,
+                "docs-core/tests/platform/comments_bounds.rs::lists_of_comments_preview_a_bounded_size_of_pages_once",
+            ).within("a page of paragraphs"),
+            bound(
+                "Commented pages that are parsed at the same time",
+                "docs-core/src/platform/content/comments/previews.rs::MAX_CONCURRENT_PREVIEWS",
+                Beyond::Queued,
+                "docs-core/src/platform/kernel/tenant_queue.rs::queued_work_of_one_organization_does_not_delay_others",
+            ).within("a page of paragraphs"),
+            bound(
+                "Commented pages of an organization that are parsed at the same time",
+                "docs-core/src/platform/content/comments/previews.rs::MAX_TENANT_PREVIEWS",
+                Beyond::Queued,
+                "docs-core/src/platform/kernel/tenant_queue.rs::queued_work_of_one_organization_does_not_delay_others",
+            ).within("a page of paragraphs"),
+            bound(
                 "Members asked for a review per request",
                 "engine/docs-model/src/review.rs::MAX_USERS",
                 Beyond::Refused,
