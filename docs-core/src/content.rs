@@ -2,7 +2,7 @@
 //! `docs-markup` (documents, Markdown, the Git format) and `docs-expression`.
 
 pub(crate) use docs_content::{
-    AllBacklinks, CYCLE_DEPTH, LinkFields, MAX_MOVED, MAX_VALUE_BYTES, Marks, UndecidedConditions,
+    AllBacklinks, CYCLE_DEPTH, ConditionalTargets, MAX_MOVED, MAX_VALUE_BYTES, Marks, UndecidedConditions,
     check_file_name, clean_file_name, evaluate_for_visitor_within, listed_parts, parts_list, run_blocking,
     yield_to_others,
 };

@@ -252,7 +252,8 @@ impl UndecidedConditions {
     }
 }
 
-fn plain(nodes: &[Node]) -> String {
+/// Returns the text of nodes without marks.
+pub(crate) fn plain(nodes: &[Node]) -> String {
     let text = |node: &Node| match node {
         Node::Text(text) => text.leaves.iter().map(|leaf| leaf.text.as_str()).collect(),
         Node::Inline(inline) => plain(&inline.nodes),

@@ -54,7 +54,9 @@ pub use evaluate::{
 pub use file_name::{check_file_name, clean_file_name, is_numbered};
 pub use file_parts::{PART_BYTES, listed_parts, parts_list};
 pub use follow::{FollowTexts, FollowUpdate, PageTexts, ReusableTexts};
-pub use links::{AllBacklinks, Link, LinkCounts, LinkFields, LinkRange, LinkSource, LinkState, LinkTarget};
+pub use links::{
+    AllBacklinks, ConditionalTargets, Link, LinkCounts, LinkRange, LinkSource, LinkState, LinkTarget,
+};
 pub use load::{CacheLimits, CacheStats, Cost};
 pub use mark::Marks;
 pub use merge::{Conflict, ConflictNote, ContentMerge, Subject, ThreeWay};

@@ -36,7 +36,7 @@ use crate::{
         nouns::{ContentHandle, list_identities::tag},
         publishing::{
             placement::Placement,
-            visitors::{ContentFilter, ContentReader, SpaceAdmission, VisitorBearer},
+            visitors::{ContentFilter, ContentReader, SpaceAdmission, UseDecisions, VisitorBearer},
         },
     },
     policy::SpaceAccess,
@@ -73,6 +73,7 @@ pub(in crate::platform) struct ReadableRevision {
     pub(in crate::platform) revision: RevisionId,
     pub(in crate::platform) view: View,
     reader: ContentReader,
+    uses: Arc<UseDecisions>,
     /// The location on the site where a visitor reads the revision.
     placement: Option<Placement>,
     /// The recipient of file URLs.
@@ -94,7 +95,12 @@ impl ReadableRevision {
 
     /// Returns the filter for the content visible to the reader.
     pub(in crate::platform) async fn content_filter(&self) -> Result<ContentFilter> {
-        self.reader.content_filter(&self.view).await
+        self.filter_of(&self.view).await
+    }
+
+    /// Returns the filter for the content of a revision of the same space.
+    async fn filter_of(&self, view: &View) -> Result<ContentFilter> {
+        Ok(self.reader.content_filter(view).await?.sharing(&self.uses))
     }
 
     /// Finds a reusable content block visible to the reader. Returns the filter as well.
@@ -267,7 +273,7 @@ impl<'p> ContentHandle<'p> {
             }
         };
         drop(tx);
-        let filter = at.reader.content_filter(&view).await?;
+        let filter = at.filter_of(&view).await?;
         let found = files_after(&filter, after, limit + 1).await;
         let mut found = found.map_err(|error| match error.kind() {
             ErrorKind::NotFound if page.page.is_some() => Error::invalid(
@@ -376,6 +382,7 @@ impl Platform {
             revision: space.head.clone(),
             view: self.content().view(&space.domain, space.root),
             reader: ContentReader::Visitor(claims),
+            uses: self.inner.memory.get_or_default(),
             placement: Some(placement),
             bearer: Bearer::Visitor(bearer),
             access,
@@ -404,6 +411,7 @@ impl Platform {
             revision,
             view,
             reader: ContentReader::Member,
+            uses: self.inner.memory.get_or_default(),
             placement: None,
             bearer,
         })

@@ -3,15 +3,18 @@
 pub(in crate::platform) mod admit;
 mod conditions;
 pub(in crate::platform) mod content_token;
+mod decisions;
 pub(in crate::platform) mod file_bearer;
 pub(in crate::platform) mod jwt;
 pub(in crate::platform) mod member;
 mod reader;
+mod uses;
 mod view_version;
 
 pub use self::view_version::AnonymousViewVersion;
 pub(in crate::platform) use self::{
     admit::{SpaceAdmission, Visit},
+    decisions::UseDecisions,
     file_bearer::{MAX_SEALED_CLAIMS, VisitorBearer},
     reader::{ContentFilter, ContentReader, UNSIGNED, VisitorClaims},
 };

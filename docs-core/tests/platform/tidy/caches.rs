@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs};
 use super::{files, root};
 
 /// The files that create caches, with the number of caches. Each cache uses a part of `CacheBudget`, except the last
-/// one, which holds 20,000 decisions of a few dozen bytes.
+/// three: 20,000 decisions of a few dozen bytes, 10,000 previews of at most 200 characters, and 8 MiB of conditions.
 const CACHES: &[(&str, usize)] = &[
     ("docs-core/src/platform/content/computed.rs", 1),
     ("docs-core/src/platform/content/computed/cache.rs", 1),
@@ -17,6 +17,8 @@ const CACHES: &[(&str, usize)] = &[
     ("docs-site/src/site_cache.rs", 3),
     ("engine/docs-content/src/load.rs", 4),
     ("docs-core/src/platform/content/read/visitor_bearer.rs", 1),
+    ("docs-core/src/platform/content/comments/previews.rs", 1),
+    ("docs-core/src/platform/publishing/visitors/decisions.rs", 1),
 ];
 
 #[test]

@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use docs_core::{
     Actor, ErrorKind,
+    content::LinkTarget,
     model::{FileId, PageId, SiteId, SiteVisibility, SpaceId},
     platform::{ContentOptions, ContentVersion, FileReach, NewUpload, StoredFile, Visitor},
     store::PageRequest,
@@ -140,6 +141,50 @@ async fn file_of_a_visitor_with_claims_follows_conditions() {
     found(&w, &space, &of_pro).await.expect("shown");
     w.clock.advance(Duration::from_hours(2));
     found(&w, &space, &of_pro).await.refused(ErrorKind::NotFound);
+}
+
+/// A request parses at most 8 MiB of text to find conditions. Later requests continue with the following texts.
+#[tokio::test]
+async fn texts_beyond_the_bound_hide_a_file_until_they_are_parsed() {
+    let w = World::new().await;
+    let (space, file) = with_file(&w, b"one").await;
+    let mut pages = vec![picture_page(&w, &space, "Plan", &file).await];
+    let docs = adaptive_site(&w, &space).await;
+    let visitor = sealed(&w, &anonymous(), &space).await;
+    found(&w, &space, &visitor).await.expect("shown");
+    let long = "a".repeat(900_000);
+    let text = |condition: &str| {
+        format!("{{% if {condition} %}}\n![The plan](/files/{file})\n{{% endif %}}\n\n{long}\n")
+    };
+    for n in 0..9 {
+        let document = json!({ "markdown": text("visitor.claims.plan == 'pro'") });
+        let insert =
+            json!({ "operation": "insert_page", "title": format!("Page {n}"), "document": document });
+        pages.extend(edit(&w, &space, json!([insert])).await.expect("inserted"));
+    }
+    change(
+        &w,
+        &space,
+        &pages[0],
+        json!({ "document": { "markdown": text("visitor.claims.plan == 'pro'") } }),
+    )
+    .await;
+    // Nine texts are within the bound.
+    let target = LinkTarget::File(file.clone());
+    let (of, all) = (ContentVersion::space(space.clone()), PageRequest::default());
+    let sources = w.as_admin().content(&of).list_backlinks(&target, &all).await.expect("listed").items;
+    let examined_last = serde_json::to_string(&sources.last()).expect("JSON");
+    let last = pages.iter().find(|page| examined_last.contains(page.as_str())).expect("a page");
+    change(&w, &space, last, json!({ "document": { "markdown": text("visitor.claims.plan != 'pro'") } }))
+        .await;
+    found(&w, &space, &visitor).await.refused(ErrorKind::NotFound);
+    found(&w, &space, &visitor).await.expect("the first nine texts are known");
+    // The conditions are known for all claims.
+    let (url, signs) = (address(&w, &docs).await, key(&w, &w.org, &docs).await);
+    let claims = json!({ "jwtToken": token(&signs, &json!({ "plan": "free" })) });
+    let free = enter(&w, &url, claims).await.expect("open").1;
+    let of_free = sealed(&w, &free, &space).await;
+    found(&w, &space, &of_free).await.expect("shown");
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@
 //! Entries depend only on the records and texts. Equal content has equal entries, independent of anything outside the
 //! revision. Code that displays a link to another space must check that the space exists.
 
+mod conditional;
 mod derive;
 mod read;
 mod refer;
@@ -20,13 +21,14 @@ use docs_model::{BASE32, ContentRef, FileId, LinkRelation, PageId, ReusableId};
 use docs_store::{Key, KeyBuf, key::segments};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::refer::LinkFields;
 #[cfg(test)]
 pub(super) use self::refer::reference as referred;
+pub use self::{conditional::ConditionalTargets, read::Backlinks as AllBacklinks};
 pub(crate) use self::{
     derive::entries,
     refer::{SourceReferences, Uses, of_parts},
 };
-pub use self::{read::Backlinks as AllBacklinks, refer::LinkFields};
 use super::{
     ContentError, ContentResult,
     entry::{decode, encode},

@@ -1,6 +1,6 @@
 //! References in pages and reusable content blocks.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use docs_markup::{
     document,
@@ -11,15 +11,12 @@ use docs_markup::{
 use docs_model::{ContentRef, LinkRelation, PageCover};
 use serde_json::Value;
 
-use super::{
-    super::{
-        Body, PageEntry, ReusableEntry, TextMerger,
-        content::term_texts,
-        evaluate,
-        load::{PassResult, Session},
-        text,
-    },
-    LinkSource, LinkTarget, ResolvedTarget,
+use super::super::{
+    Body, PageEntry, ReusableEntry, TextMerger,
+    content::term_texts,
+    evaluate,
+    load::{PassResult, Session},
+    text,
 };
 
 use crate::links::has_host_or_scheme;
@@ -38,8 +35,8 @@ pub(crate) struct Uses {
 
 /// The fields of a record that can contain references.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct LinkFields {
-    pub body: Body,
+pub(crate) struct LinkFields {
+    pub(crate) body: Body,
     cover: Option<PageCover>,
     target: Option<ContentRef>,
     computed: Option<Value>,
@@ -103,18 +100,6 @@ impl LinkFields {
     }
 }
 
-impl LinkFields {
-    /// Returns the link targets within the same content. `text` is the text of the body.
-    #[must_use]
-    pub fn targets(&self, source: &LinkSource, markdown: &str) -> HashSet<LinkTarget> {
-        let references = self.references(markdown);
-        references
-            .keys()
-            .filter_map(|(reference, _)| ResolvedTarget::resolve(source, reference).target())
-            .collect()
-    }
-}
-
 /// Returns the references of a record. For a conflicting body, the text of the change request is used, because readers
 /// see that text.
 pub(crate) fn of_parts(
@@ -141,7 +126,8 @@ fn unconditional_text(markdown: &str) -> String {
     document::print(&evaluate::unconditional_content(&document::parse(markdown))).unwrap_or_default()
 }
 
-fn references_in_text(markdown: &str, add: &mut impl FnMut(ContentRef, LinkRelation)) {
+/// Calls `add` for each reference in a text.
+pub(super) fn references_in_text(markdown: &str, add: &mut impl FnMut(ContentRef, LinkRelation)) {
     if markdown.is_empty() {
         return;
     }

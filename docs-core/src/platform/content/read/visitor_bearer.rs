@@ -53,7 +53,7 @@ impl Platform {
     /// Returns `true` if the content contains this file and the reader may see it.
     ///
     /// The first use follows the backlinks of the file to the first page visible to the reader. Content is immutable,
-    /// so the decision is cached for readers with the same claims.
+    /// so the decision is cached for readers with the same claims, unless it ended at its bound.
     pub(in crate::platform) async fn is_file_visible(
         &self,
         at: &ReadableRevision,
@@ -70,8 +70,11 @@ impl Platform {
         if let Some(shown) = cache.0.get(&key) {
             return Ok(shown);
         }
-        let shown = at.content_filter().await?.sees(LinkTarget::File(file.id.clone())).await?;
-        cache.0.insert(key, shown);
+        let filter = at.content_filter().await?;
+        let shown = filter.sees(LinkTarget::File(file.id.clone())).await?;
+        if !filter.is_exhausted() {
+            cache.0.insert(key, shown);
+        }
         Ok(shown)
     }
 }

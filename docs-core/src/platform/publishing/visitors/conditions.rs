@@ -10,7 +10,7 @@ use crate::{
         PageEntry,
         expression::{self, Budget, Claims, Context, Expression, MAX_STEPS},
     },
-    model::{Condition, PageId},
+    model::{Condition, PageId, Variables},
 };
 
 /// Maximum number of evaluation steps for all conditions of a site or space together. Conditions beyond this limit are
@@ -77,15 +77,7 @@ impl ConditionEvaluator {
     pub(super) fn holds_for_page(&self, id: &PageId, page: &PageEntry) -> bool {
         let Some(text) = page.condition.as_deref() else { return true };
         let mut decided = self.results();
-        let decision = match decided.by_text.get(text) {
-            Some(decision) => decision.clone(),
-            None => {
-                let decision = self.read(text, &mut decided.budget);
-                decided.by_text.insert(text.to_owned(), decision.clone());
-                decision
-            }
-        };
-        let condition = match decision {
+        let condition = match self.decision(text, &mut decided) {
             Decision::Everywhere(holds) => return holds,
             Decision::PerPage(condition) => condition,
         };
@@ -96,6 +88,28 @@ impl ConditionEvaluator {
         let holds = self.evaluate(&condition, &context, &mut decided.budget);
         decided.pages.insert(id.clone(), holds);
         holds
+    }
+
+    /// Returns `true` if a condition within a document is met. The condition can read the variables of the page.
+    pub(super) fn holds_in_document(&self, text: &str, of_page: &Variables) -> bool {
+        let mut decided = self.results();
+        match self.decision(text, &mut decided) {
+            Decision::Everywhere(holds) => holds,
+            Decision::PerPage(condition) => {
+                let context = self.context.clone().with_page(of_page);
+                self.evaluate(&condition, &context, &mut decided.budget)
+            }
+        }
+    }
+
+    /// Returns the decision on a condition of a page. Each condition is parsed once.
+    fn decision(&self, text: &str, decided: &mut ConditionResults) -> Decision {
+        if let Some(decision) = decided.by_text.get(text) {
+            return decision.clone();
+        }
+        let decision = self.read(text, &mut decided.budget);
+        decided.by_text.insert(text.to_owned(), decision.clone());
+        decision
     }
 
     /// Parses the condition of a page, and evaluates it if it does not depend on the page.

@@ -1,20 +1,18 @@
 //! Readers of content, and the filter that hides conditional content from them.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
-};
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::conditions::ConditionEvaluator;
+use super::{
+    conditions::ConditionEvaluator,
+    decisions::{UseDecisions, Uses},
+};
 use crate::{
     Error, Result,
     content::{
-        AllBacklinks, Evaluated, LinkFields, LinkSource, LinkTarget, PageEntry, PageTree, Rendering,
-        SharedDocument, View,
-        document::update_blocks,
-        document_allowance, evaluate, evaluate_for_visitor_within,
+        Evaluated, PageEntry, PageTree, SharedDocument, View, document_allowance, evaluate,
+        evaluate_for_visitor_within,
         expression::{Allowance, Budget, Claims, Context},
         run_blocking,
     },
@@ -81,11 +79,17 @@ impl ContentReader {
 pub(in crate::platform) struct ContentFilter {
     view: View,
     /// The evaluator of conditions, or `None` for members.
-    visitor: Option<ConditionEvaluator>,
-    uses: Uses,
+    pub(super) visitor: Option<ConditionEvaluator>,
+    pub(super) uses: Uses,
 }
 
 impl ContentFilter {
+    /// Adds the state that the requests of a server share. Without it, each filter parses conditional content itself.
+    pub(in crate::platform) fn sharing(mut self, decisions: &Arc<UseDecisions>) -> Self {
+        self.uses.shared = Some(Arc::clone(decisions));
+        self
+    }
+
     /// Returns `true` if conditions apply to the reader.
     pub(in crate::platform) const fn hides(&self) -> bool {
         self.visitor.is_some()
@@ -179,161 +183,4 @@ async fn space_context(view: &View) -> Result<Context> {
     let variables = view.variables().await?;
     let variables = variables.into_iter().map(|(name, entry)| (name, entry.value)).collect();
     Ok(Context::default().with_space(&variables))
-}
-
-/// Maximum number of link sources read per batch.
-const SOURCE_BATCH: usize = 200;
-
-/// Cached results of checking which sources use a target.
-#[derive(Debug, Default)]
-struct Uses {
-    /// All backlinks of files and reusable content blocks, set by [`ContentFilter::prepare`].
-    all: OnceLock<AllBacklinks>,
-    found: Mutex<VisibilityCache>,
-}
-
-#[derive(Debug, Default)]
-struct VisibilityCache {
-    targets: HashMap<LinkTarget, bool>,
-    pages: HashMap<PageId, bool>,
-    /// The targets visibly used by each source.
-    within: HashMap<LinkSource, Arc<HashSet<LinkTarget>>>,
-}
-
-impl Uses {
-    fn cache(&self) -> MutexGuard<'_, VisibilityCache> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A batch of sources that link to a target.
-struct Sources {
-    items: Vec<(LinkSource, bool)>,
-    /// `true` if more sources may follow.
-    more: bool,
-}
-
-impl ContentFilter {
-    /// Reads all backlinks at once, for callers that check every file and reusable content block.
-    pub(in crate::platform) async fn prepare(&self) -> Result<()> {
-        if self.hides() && self.uses.all.get().is_none() {
-            let all = self.view.all_backlinks().await?;
-            self.uses.all.get_or_init(|| all);
-        }
-        Ok(())
-    }
-
-    /// Returns `true` if a file or reusable content block is visible to the reader: a visible page uses it, directly or
-    /// through other reusable content. An unused file is visible only to members. A reusable content block that is
-    /// unused in its own space may be used in others.
-    pub(in crate::platform) async fn sees(&self, target: LinkTarget) -> Result<bool> {
-        if !self.hides() {
-            return Ok(true);
-        }
-        if let Some(sees) = self.uses.cache().targets.get(&target) {
-            return Ok(*sees);
-        }
-        let mut known: HashSet<LinkTarget> = HashSet::from([target.clone()]);
-        let mut open = vec![target.clone()];
-        while let Some(next) = open.pop() {
-            if self.is_used(&next, &mut known, &mut open).await? {
-                self.uses.cache().targets.insert(target, true);
-                return Ok(true);
-            }
-        }
-        // No visible page was reached, so all these targets are hidden.
-        self.uses.cache().targets.extend(known.into_iter().map(|target| (target, false)));
-        Ok(false)
-    }
-
-    /// Returns `true` if a visible page uses the target. Reusable content blocks that use it are added to `open`.
-    async fn is_used(
-        &self,
-        target: &LinkTarget,
-        known: &mut HashSet<LinkTarget>,
-        open: &mut Vec<LinkTarget>,
-    ) -> Result<bool> {
-        let mut after: Option<LinkSource> = None;
-        loop {
-            let Sources { items, more } = self.sources(target, after.as_ref()).await?;
-            if items.is_empty() && after.is_none() && matches!(target, LinkTarget::Reusable(_)) {
-                return Ok(true);
-            }
-            for (source, is_conditional) in &items {
-                let via = match source {
-                    LinkSource::Page(page) if !self.sees_page(page).await? => continue,
-                    LinkSource::Page(_) => None,
-                    LinkSource::Reusable(id) => Some(LinkTarget::Reusable(id.clone())),
-                };
-                if via.as_ref().is_some_and(|via| known.contains(via))
-                    || *is_conditional && !self.used_targets(source).await?.contains(target)
-                {
-                    continue;
-                }
-                let Some(via) = via else { return Ok(true) };
-                let sees = self.uses.cache().targets.get(&via).copied();
-                match sees {
-                    Some(true) => return Ok(true),
-                    // Not added to `known`: this target is already known to be hidden, regardless of the result of this
-                    // search.
-                    Some(false) => continue,
-                    None => open.push(via.clone()),
-                }
-                known.insert(via);
-            }
-            if !more {
-                return Ok(false);
-            }
-            after = items.into_iter().next_back().map(|(source, _)| source);
-        }
-    }
-
-    /// Returns a batch of sources of a target, starting after a given one.
-    async fn sources(&self, target: &LinkTarget, after: Option<&LinkSource>) -> Result<Sources> {
-        if let Some(all) = self.uses.all.get() {
-            return Ok(Sources { items: all.get(target).cloned().unwrap_or_default(), more: false });
-        }
-        let items = self.view.backlinks(target, after, SOURCE_BATCH).await?;
-        let more = items.len() == SOURCE_BATCH;
-        Ok(Sources { items, more })
-    }
-
-    async fn sees_page(&self, id: &PageId) -> Result<bool> {
-        if let Some(sees) = self.uses.cache().pages.get(id) {
-            return Ok(*sees);
-        }
-        let sees = match self.view.page(id).await? {
-            Some(entry) => self.shows(id, &entry).await?,
-            None => false,
-        };
-        self.uses.cache().pages.insert(id.clone(), sees);
-        Ok(sees)
-    }
-
-    /// Returns the targets visibly used by a source, after evaluating its conditions.
-    async fn used_targets(&self, source: &LinkSource) -> Result<Arc<HashSet<LinkTarget>>> {
-        if let Some(within) = self.uses.cache().within.get(source) {
-            return Ok(Arc::clone(within));
-        }
-        let within = Arc::new(self.read_used_targets(source).await?);
-        self.uses.cache().within.insert(source.clone(), Arc::clone(&within));
-        Ok(within)
-    }
-
-    async fn read_used_targets(&self, source: &LinkSource) -> Result<HashSet<LinkTarget>> {
-        let (parts, variables) = match source {
-            LinkSource::Page(id) => match self.view.page(id).await? {
-                Some(entry) => (LinkFields::from(&entry), entry.variables),
-                None => return Ok(HashSet::new()),
-            },
-            LinkSource::Reusable(id) => match self.view.reusable(id).await? {
-                Some(entry) => (LinkFields::from(&entry), Variables::new()),
-                None => return Ok(HashSet::new()),
-            },
-        };
-        let document = self.view.document(&parts.body, Rendering::Request).await?;
-        let shown = self.document(document, &variables, Evaluated::No).await?;
-        let text = update_blocks("", &shown);
-        Ok(parts.targets(source, &text))
-    }
 }

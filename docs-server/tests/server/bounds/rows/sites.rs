@@ -243,6 +243,30 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-site/tests/site/large.rs::titles_of_the_largest_size_do_not_make_a_large_page",
             ).within("a page without content"),
             bound(
+                "Bytes of texts that a request parses to find the conditions of files and reusable content",
+                "docs-core/src/platform/publishing/visitors/decisions.rs::MAX_CONDITIONAL_TEXT",
+                Beyond::NotFound,
+                "docs-core/tests/platform/visitors/taken_back.rs::texts_beyond_the_bound_hide_a_file_until_they_are_parsed",
+            ).within("a page of a large space"),
+            bound(
+                "Pages and reusable contents that a request examines for references to files",
+                "docs-core/src/platform/publishing/visitors/decisions.rs::MAX_EXAMINED_SOURCES",
+                Beyond::NotFound,
+                "docs-core/src/platform/publishing/visitors/decisions.rs::decisions_of_a_request_have_a_bounded_budget",
+            ).within("a page of a large space"),
+            bound(
+                "Concurrent decisions on the visibility of files and reusable content",
+                "docs-core/src/platform/publishing/visitors/decisions.rs::MAX_CONCURRENT_DECISIONS",
+                Beyond::Queued,
+                "docs-core/src/platform/kernel/tenant_queue.rs::queued_work_of_one_organization_does_not_delay_others",
+            ).within("a page of a large space"),
+            bound(
+                "Concurrent decisions on the visibility of files for the visitors of an organization",
+                "docs-core/src/platform/publishing/visitors/decisions.rs::MAX_TENANT_DECISIONS",
+                Beyond::Queued,
+                "docs-core/src/platform/kernel/tenant_queue.rs::queued_work_of_one_organization_does_not_delay_others",
+            ).within("a page of a large space"),
+            bound(
                 "Page trees built at the same time",
                 "docs-site/src/page_tree_cache.rs::MAX_BUILDS",
                 Beyond::Queued,

@@ -1,0 +1,147 @@
+//! State of the decisions which files and reusable content blocks a visitor sees.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+};
+
+use quick_cache::{Weighter, sync::Cache};
+
+use super::conditions::ConditionEvaluator;
+use crate::{
+    content::{AllBacklinks, ConditionalTargets, LinkSource, LinkTarget},
+    model::{PageId, Variables},
+    platform::kernel::tenant_queue::TenantQueue,
+    store::Hash,
+};
+
+/// Maximum total size, in bytes, of the texts that a request of a visitor parses to find the conditions of references
+/// to files and reusable content blocks. A text whose conditions are cached counts with the length of its conditions.
+/// Content that only further texts reference is hidden from the request.
+const MAX_CONDITIONAL_TEXT: usize = 8 * 1024 * 1024;
+/// Maximum number of pages and reusable content blocks that a request of a visitor examines as sources of references,
+/// unless it reads all backlinks at once. Content that only further sources reference is hidden from the request.
+const MAX_EXAMINED_SOURCES: usize = 10_000;
+/// Maximum number of concurrent decisions on the visibility of files and reusable content blocks.
+const MAX_CONCURRENT_DECISIONS: usize = 4;
+/// Maximum number of concurrent decisions for the visitors of one organization.
+const MAX_TENANT_DECISIONS: usize = 2;
+/// Memory of the cached references with their conditions, in bytes.
+const MAX_CACHED_TARGET_BYTES: u64 = 8 << 20;
+
+/// State of the decisions that the requests of a server share.
+pub(in crate::platform) struct UseDecisions {
+    /// The references of each text with their conditions, by organization and text. They are the same for all visitors,
+    /// so made-up claims cause no parsing.
+    pub(super) known: Cache<Hash, Arc<ConditionalTargets>, TargetWeigher>,
+    pub(super) queue: TenantQueue,
+}
+
+#[derive(Clone)]
+pub(super) struct TargetWeigher;
+
+impl Weighter<Hash, Arc<ConditionalTargets>> for TargetWeigher {
+    fn weight(&self, _: &Hash, targets: &Arc<ConditionalTargets>) -> u64 {
+        targets.memory() as u64 + 128
+    }
+}
+
+impl fmt::Debug for UseDecisions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UseDecisions").field("known", &self.known.len()).finish_non_exhaustive()
+    }
+}
+
+impl Default for UseDecisions {
+    fn default() -> Self {
+        // One shard, because an entry must fit into its shard.
+        let known = Cache::with_weighter(32, MAX_CACHED_TARGET_BYTES, TargetWeigher);
+        Self { known, queue: TenantQueue::new(MAX_CONCURRENT_DECISIONS, MAX_TENANT_DECISIONS) }
+    }
+}
+
+/// Cached results of checking which sources use a target.
+#[derive(Debug, Default)]
+pub(super) struct Uses {
+    pub(super) shared: Option<Arc<UseDecisions>>,
+    /// All backlinks of files and reusable content blocks, if the request reads them at once.
+    pub(super) all: OnceLock<AllBacklinks>,
+    /// The evaluator of conditions within documents. Its budget is separate from that of the conditions of pages.
+    pub(super) conditions: OnceLock<ConditionEvaluator>,
+    found: Mutex<VisibilityCache>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct VisibilityCache {
+    pub(super) targets: HashMap<LinkTarget, bool>,
+    pub(super) pages: HashMap<PageId, bool>,
+    /// The sources with references that are subject to conditions. `None` for a source without text.
+    pub(super) sources: HashMap<LinkSource, Option<Arc<ConditionalSource>>>,
+    pub(super) budget: DecisionBudget,
+}
+
+/// A source with references that are subject to conditions.
+#[derive(Debug)]
+pub(super) struct ConditionalSource {
+    pub(super) targets: Arc<ConditionalTargets>,
+    /// The variables of the page, which its conditions can read.
+    pub(super) variables: Variables,
+}
+
+/// The work that the decisions of a request may still cause.
+#[derive(Debug)]
+pub(super) struct DecisionBudget {
+    bytes: usize,
+    sources: usize,
+    /// `true` if a decision ended because of the budget.
+    pub(super) is_exhausted: bool,
+}
+
+impl Default for DecisionBudget {
+    fn default() -> Self {
+        Self { bytes: MAX_CONDITIONAL_TEXT, sources: MAX_EXAMINED_SOURCES, is_exhausted: false }
+    }
+}
+
+impl DecisionBudget {
+    /// Charges for a text. Returns `false` if it exceeds the budget.
+    pub(super) fn take_text(&mut self, bytes: usize) -> bool {
+        let left = self.bytes.checked_sub(bytes);
+        self.bytes = left.unwrap_or_default();
+        self.is_exhausted |= left.is_none();
+        !self.is_exhausted
+    }
+
+    /// Charges for a source. Returns `false` if it exceeds the budget.
+    pub(super) fn take_source(&mut self) -> bool {
+        let left = self.sources.checked_sub(1);
+        self.sources = left.unwrap_or_default();
+        self.is_exhausted |= left.is_none();
+        !self.is_exhausted
+    }
+}
+
+impl Uses {
+    pub(super) fn cache(&self) -> MutexGuard<'_, VisibilityCache> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decisions_of_a_request_have_a_bounded_budget() {
+        let mut budget = DecisionBudget::default();
+        assert!(budget.take_text(MAX_CONDITIONAL_TEXT));
+        assert!(!budget.take_text(1), "the bytes are used");
+        assert!(budget.is_exhausted);
+        let mut budget = DecisionBudget::default();
+        assert!((0..MAX_EXAMINED_SOURCES).all(|_| budget.take_source()));
+        assert!(!budget.is_exhausted);
+        assert!(!budget.take_source(), "the sources are used");
+        assert!(budget.is_exhausted && !budget.take_text(0));
+    }
+}
