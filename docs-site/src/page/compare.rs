@@ -174,7 +174,9 @@ async fn text(visit: &Visit, preview: &Preview, id: Option<&str>) -> Result<Stri
         Err(error) => return Err(error),
     };
     // Content that Markdown cannot represent, such as a conflict, is compared as plain text.
-    Ok(print(&document).unwrap_or_else(|_| docs_core::content::document::plain_text(&document)))
+    Ok(run_in_place(|| {
+        print(&document).unwrap_or_else(|_| docs_core::content::document::plain_text(&document))
+    }))
 }
 
 /// Splits text into words with their trailing spaces. A line break is a separate word.

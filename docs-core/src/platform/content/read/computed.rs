@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use super::{ContentOptions, ReadableRevision};
 use crate::{
     Error, Result,
-    content::{PageEntry, PageTree, UniqueNames, document},
+    content::{PageEntry, PageTree, UniqueNames, parse_document, run_in_place},
     model::{ContentFormat, Document, DocumentPage, Icon, OrgId, PageBase, PageId, PageUrls, RevisionPage},
     platform::{
         content::computed::{
@@ -140,7 +140,7 @@ impl Platform {
             match shown.format {
                 ContentFormat::Markdown => page.markdown = Some(text),
                 ContentFormat::Document if text.is_empty() => {}
-                ContentFormat::Document => page.document = Some(document::parse(&text)),
+                ContentFormat::Document => page.document = Some(parse_document(&text).await),
             }
         }
         Ok(Some(page))
@@ -154,7 +154,10 @@ impl Platform {
     ) -> Result<Option<Document>> {
         let found = self.find_generated(at, &|made| made.id == *id, ContentOptions::default()).await?;
         let (_, text, _) = found.ok_or_else(|| Error::not_found("page"))?;
-        Ok((!text.is_empty()).then(|| document::parse(&text)))
+        if text.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(parse_document(&text).await))
     }
 
     /// Finds a generated page with its Markdown and the computed page it replaces.
@@ -172,7 +175,7 @@ impl Platform {
             if let Some(page) = tree.pages().get(*at)
                 && let Some(found) = made.iter().find_map(|made| made.find(is_it))
             {
-                return Ok(Some((page.entry.clone(), found.markdown(), found.clone())));
+                return Ok(Some((page.entry.clone(), run_in_place(|| found.markdown()), found.clone())));
             }
         }
         Ok(None)
