@@ -116,6 +116,10 @@ impl<'d> Collector<'d> {
         if document::is_verbatim(block) {
             references_in_text(&plain(&block.nodes), &mut |reference, _| self.add(&reference));
         }
+        // The notation can contain a link that the tree does not, such as the label of a card.
+        if let Some(spelling) = &block.spelling {
+            references_in_text(spelling, &mut |reference, _| self.add(&reference));
+        }
         block.kind.targets().for_each(|target| self.add(target));
         self.data(&block.kind);
         self.nodes(&block.nodes);
