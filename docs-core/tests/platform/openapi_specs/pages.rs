@@ -322,56 +322,8 @@ async fn block_of_a_missing_specification_is_a_broken_link() {
     assert_eq!(outline(&w, &space).await, ["Welcome /readme", "API /api"]);
 }
 
-#[tokio::test]
-async fn overview_page_describes_the_whole_specification() {
-    let summary = SUMMARY.replace("models: true", "overview: true\n      tagGroups: true");
-    let (w, space) = space_of(API, &summary).await;
-    let more = "x-tagGroups:
-  - { name: Sales, tags: [store, none] }
-  - { name: People, tags: [users, store, admins] }
-  - { name: Empty, tags: [none] }
-externalDocs: { url: 'https://guide.test/', description: 'The *guide*' }
-servers: [{ url: 'https://{region}.pets.test' }]
-";
-    let info = "info:
-  title: Pets
-  version: '1'
-  description: \"All about {% hint %} *pets*.\"
-  contact: { name: 'The <team>', email: team@pets.test, url: 'https://pets.test/team' }
-  license: { name: MIT }
-  termsOfService: 'javascript:alert(1)'";
-    let schemes = "components:
-  securitySchemes:
-    login:
-      type: oauth2
-      description: \"The *login*\"
-      flows: { implicit: { authorizationUrl: 'https://login.test/', scopes: { read: 'Reads [all]' } } }
-    key: { type: apiKey, in: header, name: X-Key }
-  schemas: { Pet: { type: object }, Error: { type: object } }
-";
-    let spec = SPEC.replace("info: { title: Pets, version: '1' }", info);
-    let spec = spec
-        .replace("components: { schemas: { Pet: { type: object }, Error: { type: object } } }\n", schemes);
-    let spec =
-        spec.replace("name: store\n", "name: store\n    externalDocs: { url: 'https://guide.test/store' }\n");
-    put(&w, &(spec + more)).await;
-    let expected = [
-        "Welcome /readme",
-        "API /api",
-        "  Overview /api/overview",
-        "  Sales /api/sales",
-        "    The store /api/sales/the-store",
-        "  People /api/people",
-        "    users /api/people/users",
-        "      admins /api/people/users/admins",
-        "  round /api/round",
-        "  about /api/about",
-        "  Default /api/default",
-    ];
-    assert_eq!(outline(&w, &space).await, expected);
-    let overview = by_path(&w, &space, "api/overview").await;
-    assert_eq!(overview.computed.expect("computed")["props"], json!({ "doc": "info", "page": "overview" }));
-    let expected = "Pets `1`
+/// The overview page of [`described_spec`].
+const OVERVIEW: &str = "Pets `1`
 
 All about \\{% hint %} *pets*.
 
@@ -401,7 +353,62 @@ The *login*
 * in: `header`
 * name: `X-Key`
 ";
-    assert_eq!(overview.markdown.as_deref(), Some(expected));
+
+/// Returns a specification with a description, schemes and groups of tags.
+fn described_spec() -> String {
+    let more = "x-tagGroups:
+  - { name: Sales, tags: [store, none] }
+  - { name: People, tags: [users, store, admins] }
+  - { name: Empty, tags: [none] }
+externalDocs: { url: 'https://guide.test/', description: 'The *guide*' }
+servers: [{ url: 'https://{region}.pets.test' }]
+";
+    let info = "info:
+  title: Pets
+  version: '1'
+  description: \"All about {% hint %} *pets*.\"
+  contact: { name: 'The <team>', email: team@pets.test, url: 'https://pets.test/team' }
+  license: { name: MIT }
+  termsOfService: 'javascript:alert(1)'";
+    let schemes = "components:
+  securitySchemes:
+    login:
+      type: oauth2
+      description: \"The *login*\"
+      flows: { implicit: { authorizationUrl: 'https://login.test/', scopes: { read: 'Reads [all]' } } }
+    key: { type: apiKey, in: header, name: X-Key }
+  schemas: { Pet: { type: object }, Error: { type: object } }
+";
+    let spec = SPEC.replace("info: { title: Pets, version: '1' }", info);
+    let spec = spec
+        .replace("components: { schemas: { Pet: { type: object }, Error: { type: object } } }\n", schemes);
+    let spec =
+        spec.replace("name: store\n", "name: store\n    externalDocs: { url: 'https://guide.test/store' }\n");
+    spec + more
+}
+
+#[tokio::test]
+async fn overview_page_describes_the_whole_specification() {
+    let summary = SUMMARY.replace("models: true", "overview: true\n      tagGroups: true");
+    let (w, space) = space_of(API, &summary).await;
+    put(&w, &described_spec()).await;
+    let expected = [
+        "Welcome /readme",
+        "API /api",
+        "  Overview /api/overview",
+        "  Sales /api/sales",
+        "    The store /api/sales/the-store",
+        "  People /api/people",
+        "    users /api/people/users",
+        "      admins /api/people/users/admins",
+        "  round /api/round",
+        "  about /api/about",
+        "  Default /api/default",
+    ];
+    assert_eq!(outline(&w, &space).await, expected);
+    let overview = by_path(&w, &space, "api/overview").await;
+    assert_eq!(overview.computed.expect("computed")["props"], json!({ "doc": "info", "page": "overview" }));
+    assert_eq!(overview.markdown.as_deref(), Some(OVERVIEW));
     let group = by_path(&w, &space, "api/people").await;
     let users = by_path(&w, &space, "api/people/users").await;
     assert_eq!(group.markdown, Some(format!("* [users](/pages/{})\n", users.base.id)));

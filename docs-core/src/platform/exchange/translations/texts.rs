@@ -11,7 +11,6 @@ use crate::{
     content::{
         Body, PageEntry, PageTexts, Rendering, ReusableEntry, ReusableTexts,
         document::parse,
-        run_in_place, run_on_text,
         translate::{segments, text_segment, translated_markdown, translated_text},
     },
     platform::kernel::platform::Platform,
@@ -69,8 +68,7 @@ impl ItemSegments {
     fn from_text(thing: TranslationItem, markdown: Arc<str>, settings: &Settings) -> Self {
         let told = [Some(&thing.title), thing.description.as_ref()];
         let told = told.into_iter().flatten().filter_map(|text| text_segment(text));
-        let found = run_on_text(&markdown, |text| segments(&parse(text))).await;
-        let all: BTreeSet<String> = told.chain(found).collect();
+        let all: BTreeSet<String> = told.chain(segments(&parse(&markdown))).collect();
         let (fit, long): (Vec<String>, Vec<String>) =
             all.into_iter().partition(|segment| segment.len() <= MAX_SEGMENT_BYTES);
         let keys = fit.into_iter().map(|segment| (settings.key(&segment), segment));
@@ -91,8 +89,7 @@ impl ItemSegments {
     /// Returns the Markdown of the translation, or `None` for an item without text.
     pub(super) fn markdown(&self, known: &BTreeMap<String, String>) -> Option<String> {
         let is_empty = self.markdown.is_empty();
-        let translate = || translated_markdown(&self.markdown, |segment| known.get(segment).cloned());
-        (!is_empty).then(|| run_in_place(translate))
+        (!is_empty).then(|| translated_markdown(&self.markdown, |segment| known.get(segment).cloned()))
     }
 
     fn text(text: &str, known: &BTreeMap<String, String>) -> String {
