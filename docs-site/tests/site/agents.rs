@@ -107,7 +107,9 @@ async fn mcp_reports_a_page_that_is_too_large_to_read() {
     let space = w.space("Guide").await;
     let mut into: Option<String> = None;
     for level in 0..9 {
-        let mut insert = json!({ "operation": "insert_page", "title": format!("{level}{}", "a".repeat(98)) });
+        let title = format!("{level}{}", "a".repeat(98));
+        let mut insert =
+            json!({ "operation": "insert_page", "title": title, "document": { "markdown": "Text." } });
         if let Some(parent) = &into {
             insert["into"] = parent.as_str().into();
         }

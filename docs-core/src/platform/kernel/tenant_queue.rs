@@ -71,7 +71,7 @@ mod tests {
         drop(busy);
         let _third = queue.acquire("third").await.expect("a permit");
         drop(other);
-        let _busy = queue.acquire("busy").await.expect("a permit");
+        let _fourth = queue.acquire("fourth").await.expect("a permit");
         assert_eq!(queue.tenants.lock().len(), 2, "organizations without work are removed");
     }
 }

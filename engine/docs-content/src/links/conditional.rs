@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use docs_markup::document;
-use docs_model::{Block, BlockKind, CellValue, ContentRef, Document, Inline, Node};
+use docs_model::{Block, BlockKind, CellValue, ContentRef, Document, Inline, Leaf, MarkKind, Node, TextNode};
 
 use super::{
     LinkTarget,
@@ -98,7 +98,7 @@ impl<'d> Collector<'d> {
             match node {
                 Node::Block(block) => self.block(block, &mut undecided),
                 Node::Inline(inline) => self.inline(inline),
-                Node::Text(_) => {}
+                Node::Text(text) => self.text(text),
             }
         }
     }
@@ -125,6 +125,16 @@ impl<'d> Collector<'d> {
         self.nodes(&block.nodes);
         for fragment in block.fragments() {
             self.blocks(&fragment.nodes);
+        }
+    }
+
+    /// Adds the references in HTML that the tree keeps as text.
+    fn text(&mut self, text: &TextNode) {
+        let is_code = |leaf: &&Leaf| leaf.marks.iter().any(|mark| mark.kind == MarkKind::Code);
+        let shown = text.leaves.iter().filter(|leaf| !is_code(leaf));
+        if shown.clone().any(|leaf| leaf.text.contains('<')) {
+            let shown: String = shown.map(|leaf| leaf.text.as_str()).collect();
+            references_in_text(&shown, &mut |reference, _| self.add(&reference));
         }
     }
 

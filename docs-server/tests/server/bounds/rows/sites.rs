@@ -184,6 +184,12 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-site/src/request_body.rs::bodies_larger_than_their_bounds_are_not_taken",
             ).measured("forms and messages"),
             bound(
+                "Bytes of the Markdown of a page for an agent",
+                "docs-site/src/machine/mcp.rs::MAX_PAGE",
+                Beyond::Fails,
+                "docs-site/tests/site/agents.rs::mcp_reports_a_page_that_is_too_large_to_read",
+            ).measured("a page for an agent"),
+            bound(
                 "Bytes of a response to an agent",
                 "docs-site/src/machine/mcp.rs::MAX_RESPONSE",
                 Beyond::Fails,
