@@ -156,6 +156,11 @@ pub(crate) fn write_escaped(out: &mut String, text: &str, written: impl Fn(u8) -
     out.push_str(text.get(done..).unwrap_or_default());
 }
 
+/// Returns the length in bytes of escaped text.
+pub(crate) fn escaped_length(text: &str) -> usize {
+    text.len() + text.bytes().filter_map(entity).map(|entity| entity.len() - 1).sum::<usize>()
+}
+
 /// Returns the HTML entity of a character that must be escaped.
 pub(crate) const fn entity(byte: u8) -> Option<&'static str> {
     match byte {
@@ -172,6 +177,13 @@ mod tests {
     use maud::html;
 
     use super::*;
+
+    #[test]
+    fn escaped_length_is_that_of_written_text() {
+        for text in ["", "a", "<a href=\"x\">&é"] {
+            assert_eq!(escaped_length(text), Html::build_markup(|html| _ = html.text(text)).0.len());
+        }
+    }
 
     #[test]
     fn html_name_differs_when_content_differs() {

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 /// The maximum number of pages that are rendered at the same time.
-const MAX_RENDERINGS: usize = 12;
+const MAX_RENDERINGS: usize = 8;
 /// The maximum number of pages of one organization that are rendered at the same time.
 const MAX_SHARE: usize = MAX_RENDERINGS / 2;
 

@@ -61,6 +61,11 @@ impl Counter {
         self.described.get() <= MAX_DESCRIBED && self.described_bytes.get() < MAX_DESCRIBED_BYTES
     }
 
+    /// Returns `true` if no more references are resolved.
+    pub(super) fn is_resolved_full(&self) -> bool {
+        self.resolved_bytes.get() > MAX_RESOLVED_BYTES
+    }
+
     /// Counts the bytes of a URL, title or label of a reference. Returns `true` if they are within the limit.
     pub(super) fn try_count_resolved(&self, bytes: usize) -> bool {
         self.resolved_bytes.set(self.resolved_bytes.get().saturating_add(bytes));
@@ -106,6 +111,7 @@ mod tests {
         let counter = Counter::default();
         let counted = [(); 5].map(|()| counter.try_count_resolved(MAX_RESOLVED_BYTES / 4));
         assert_eq!(counted, [true, true, true, true, false]);
+        assert!(counter.is_resolved_full());
     }
 
     #[test]

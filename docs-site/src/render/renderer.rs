@@ -9,7 +9,7 @@ use maud::Markup;
 use super::{Counter, NodePosition, placeholder::Placeholders};
 use crate::{
     address::{Addresses, Picture, ReferenceTarget},
-    html::Html,
+    html::{Html, escaped_length},
     references::{ReusableContents, Specs},
     words::Words,
 };
@@ -41,16 +41,20 @@ impl Renderer<'_> {
     /// Resolves a reference. Beyond the size of the resolved references of a page, references have neither a URL nor a
     /// name.
     pub(super) fn target(&self, target: &ContentRef) -> ReferenceTarget {
+        self.gaps.inspect(|gaps| gaps.record_reference(target));
+        if self.counter.is_resolved_full() {
+            return ReferenceTarget::default();
+        }
         let resolved = self.resolve(target);
-        let bytes = [&resolved.href, &resolved.name].into_iter().flatten().map(String::len).sum();
+        let bytes =
+            [&resolved.href, &resolved.name].into_iter().flatten().map(|text| escaped_length(text)).sum();
         match self.counter.try_count_resolved(bytes) {
             true => resolved,
-            false => ReferenceTarget { href: None, name: None, ..resolved },
+            false => ReferenceTarget::default(),
         }
     }
 
     fn resolve(&self, target: &ContentRef) -> ReferenceTarget {
-        self.gaps.inspect(|gaps| gaps.record_reference(target));
         if let ContentRef::Anchor { anchor, page: None, space: None } = target
             && let Some(own) = self.anchors.and_then(|anchors| anchors.resolve(anchor))
         {
@@ -63,6 +67,9 @@ impl Renderer<'_> {
     /// Resolves the URL of an image, with its size if known. Counts like [`target`](Self::target).
     pub(super) fn picture(&self, target: &ContentRef) -> Option<Picture> {
         self.gaps.inspect(|gaps| gaps.record_reference(target));
+        if self.counter.is_resolved_full() {
+            return None;
+        }
         self.addresses.picture(target).filter(|picture| self.counter.try_count_resolved(picture.src.len()))
     }
 

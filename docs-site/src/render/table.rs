@@ -9,7 +9,7 @@ use docs_core::model::{
 use maud::{Markup, html};
 
 use super::{NodePosition, Renderer};
-use crate::html::Html;
+use crate::html::{Html, escaped_length};
 
 /// The maximum width of a column, in pixels.
 const MAX_COLUMN: f64 = 2_000.0;
@@ -163,7 +163,7 @@ impl Renderer<'_> {
                 @match kind {
                     TableColumnKind::Select { options, .. } => {
                         @if let Some(option) = options.iter().find(|option| option.value == *id)
-                            && self.counter.try_count_resolved(option.label.len())
+                            && self.counter.try_count_resolved(escaped_length(&option.label))
                         {
                             span class={ "choice " (color_style(&option.color)) } { (option.label) } " "
                         }
