@@ -47,7 +47,6 @@ mod preview;
 mod preview_route;
 mod references;
 mod render;
-mod renderings;
 mod request;
 mod request_body;
 mod response;

@@ -58,6 +58,7 @@ pub use kernel::{
     platform::Platform,
     request::{EntityTag, IdempotencyKey, IdempotentRequest, NotAnIdempotencyKey, Precondition, Tags},
     site_hosts::{NotASiteHost, SiteHostRule, SiteHosts},
+    tenant_queue::{TenantQueue, WorkPermit},
     token_user::TokenUser,
     urls::Urls,
     write_window::{COLLECT_WINDOW, MAX_CLOCK_SKEW, OBJECT_GRACE_PERIOD, WRITE_WINDOW},

@@ -75,7 +75,7 @@ pub(crate) async fn page_markdown(
     };
     let space = scene.addresses.space.clone();
     let id = page.clone();
-    let _rendering = caches.renderings.begin(&scene.visit.found.organization).await?;
+    let _rendering = caches.renderings.acquire(scene.visit.found.organization.as_str()).await?;
     let page = match scene.visit.content(&space).get_page(page, shown).await? {
         RevisionPage::Document(page) => *page,
         _ => return Err(docs_core::Error::not_found("page")),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use docs_core::{
     model::{ExternalLinksTarget, SpaceId},
-    platform::AnonymousViewVersion,
+    platform::{AnonymousViewVersion, TenantQueue},
 };
 use quick_cache::{Weighter, sync::Cache};
 
@@ -21,10 +21,14 @@ use crate::{
     machine::{MarkdownPage, SiteLists},
     page_tree::TextName,
     render::{PrerenderedPage, RenderOptions},
-    renderings::Renderings,
     request::SiteRequest,
     site_cache::SiteCaches,
 };
+
+/// The maximum number of pages that are rendered at the same time.
+const MAX_RENDERINGS: usize = 8;
+/// The maximum number of pages of one organization that are rendered at the same time.
+const MAX_SHARE: usize = MAX_RENDERINGS / 2;
 
 /// The key of a prerendered document: the document of a space with its render options.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -95,7 +99,9 @@ pub(crate) struct Caches {
     /// The page to return for an anonymous request.
     answered: Cache<AnonymousPageKey, Versioned<Arc<PageKey>>, EntryWeigher>,
     pub(super) descriptions: DescriptionParser,
-    pub(crate) renderings: Renderings,
+    /// The pages that are being rendered. Without a limit, every request for a page that is not cached takes a thread
+    /// and the memory of a document at the same time.
+    pub(crate) renderings: TenantQueue,
 }
 
 impl Caches {
@@ -114,7 +120,7 @@ impl Caches {
             drawn: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, small, EntryWeigher),
             answered: Cache::with_weighter(EXPECTED_ENTRIES, small / 2, EntryWeigher),
             descriptions: DescriptionParser::new(2 * small),
-            renderings: Renderings::default(),
+            renderings: TenantQueue::new(MAX_RENDERINGS, MAX_SHARE),
         }
     }
 
@@ -160,5 +166,27 @@ impl Caches {
         page: PageKey,
     ) {
         self.answered.insert(key, Versioned { moment, found: Arc::new(page) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    #[test]
+    fn renderings_of_one_organization_leave_half_to_others() {
+        let renderings = Caches::new(0).renderings;
+        let begin =
+            |org: &str| renderings.acquire(org).now_or_never().map(|rendering| rendering.expect("no error"));
+        let mut one: Vec<_> = (0..MAX_SHARE).map(|_| begin("one").expect("a share")).collect();
+        assert!(begin("one").is_none());
+        let other: Vec<_> = (0..MAX_SHARE).map(|_| begin("other").expect("the other half")).collect();
+        assert!(begin("third").is_none());
+        one.pop();
+        let third = begin("third").expect("a free place");
+        drop((one, other, third));
+        assert!(begin("one").is_some());
     }
 }

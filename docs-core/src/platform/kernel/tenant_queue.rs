@@ -8,8 +8,20 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::{Error, Result};
 
 /// A queue for work that takes much CPU time. Queued work of one organization does not delay that of others.
+///
+/// # Example
+/// ```
+/// use docs_core::platform::TenantQueue;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> docs_core::Result<()> {
+/// let queue = TenantQueue::new(8, 4);
+/// let permit = queue.acquire("org1").await?;
+/// // Work.
+/// drop(permit);
+/// # Ok(()) }
+/// ```
 #[derive(Debug)]
-pub(in crate::platform) struct TenantQueue {
+pub struct TenantQueue {
     all: Arc<Semaphore>,
     /// Organizations with running or queued work.
     tenants: Mutex<HashMap<Box<str>, Arc<Semaphore>>>,
@@ -18,19 +30,27 @@ pub(in crate::platform) struct TenantQueue {
 
 /// Permission to work. Dropping it admits the next task.
 #[derive(Debug)]
-pub(in crate::platform) struct WorkPermit {
+pub struct WorkPermit {
     _tenant: OwnedSemaphorePermit,
     _all: OwnedSemaphorePermit,
 }
 
 impl TenantQueue {
     /// Creates a queue that admits `total` concurrent tasks, and `per_tenant` of each organization.
-    pub(in crate::platform) fn new(total: usize, per_tenant: usize) -> Self {
+    #[must_use]
+    pub fn new(total: usize, per_tenant: usize) -> Self {
         Self { all: Arc::new(Semaphore::new(total)), tenants: Mutex::default(), per_tenant }
     }
 
-    /// Waits for permission to work for an organization, given by the domain of its objects.
-    pub(in crate::platform) async fn acquire(&self, tenant: &str) -> Result<WorkPermit> {
+    /// Waits for permission to work for an organization, given by its id or the domain of its objects, in order of
+    /// arrival.
+    ///
+    /// # Errors
+    /// Never fails in practice: the queue is never closed.
+    ///
+    /// # Cancel safety
+    /// This method is cancel safe. A cancelled call loses its place in the queue.
+    pub async fn acquire(&self, tenant: &str) -> Result<WorkPermit> {
         let own = self.tenant_semaphore(tenant);
         let tenant = own.acquire_owned().await.map_err(Error::internal)?;
         let all = Arc::clone(&self.all).acquire_owned().await.map_err(Error::internal)?;

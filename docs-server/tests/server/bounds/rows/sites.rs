@@ -280,15 +280,15 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("a page of a large space"),
             bound(
                 "Pages that a server renders at the same time",
-                "docs-site/src/renderings.rs::MAX_RENDERINGS",
+                "docs-site/src/page/cache.rs::MAX_RENDERINGS",
                 Beyond::Queued,
-                "docs-site/src/renderings.rs::renderings_of_one_organization_leave_half_to_others",
+                "docs-site/src/page/cache.rs::renderings_of_one_organization_leave_half_to_others",
             ).within("a page of a large space"),
             bound(
                 "Pages of an organization that a server renders at the same time",
-                "docs-site/src/renderings.rs::MAX_SHARE",
+                "docs-site/src/page/cache.rs::MAX_SHARE",
                 Beyond::Queued,
-                "docs-site/src/renderings.rs::renderings_of_one_organization_leave_half_to_others",
+                "docs-site/src/page/cache.rs::renderings_of_one_organization_leave_half_to_others",
             ).within("a page of a large space"),
             bound(
                 "Pages whose descriptions of operations are parsed at the same time",
