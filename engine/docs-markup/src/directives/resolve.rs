@@ -60,7 +60,7 @@ pub struct ResolvedDirectives {
 /// Resolves the directives of a page. Returns `None` if it has none.
 ///
 /// Paths are relative to the file of the directive, and never leave the repository. An unresolved directive has no
-/// result, and causes a warning.
+/// result, and causes a warning. Results count in the budget once no file is unread; reading counts for each call.
 ///
 /// # Example
 /// ```
@@ -85,6 +85,7 @@ pub fn resolve(
     if !may_have_directives(text, config.format) {
         return None;
     }
+    let result_bytes = budget.result_bytes;
     let expansions = Expansions { format: config.format, ..Expansions::default() };
     let out = ResolvedDirectives { expansions, ..ResolvedDirectives::default() };
     let mut resolver = Resolver {
@@ -111,6 +112,9 @@ pub fn resolve(
         }
     });
     let has_raw = config.format == BookFormat::HonKit && text.contains("raw");
+    if !resolver.out.unread.is_empty() {
+        resolver.budget.result_bytes = result_bytes;
+    }
     (has_any || !is_plain || has_raw).then_some(resolver.out)
 }
 

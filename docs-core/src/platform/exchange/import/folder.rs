@@ -218,12 +218,8 @@ impl Folder {
         let mut included = HashMap::new();
         let mut bytes_left = MAX_TEXTS_BYTES;
         loop {
-            let mut left = *budget;
-            let resolved = resolve(text, page, config, &included, &mut left)?;
-            // Reading counts for each attempt, and results only for the last one.
-            budget.read_bytes = left.read_bytes;
+            let resolved = resolve(text, page, config, &included, budget)?;
             if resolved.unread.is_empty() {
-                *budget = left;
                 for warning in resolved.warnings {
                     gathered.warnings.add(format!("`{page}`: {warning}"));
                 }

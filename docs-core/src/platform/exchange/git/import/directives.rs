@@ -35,14 +35,10 @@ impl Importer<'_> {
             return Ok(());
         }
         let resolved = loop {
-            let mut budget = self.directives.budget;
-            let files = &self.directives.files;
-            let resolved = run_in_place(|| resolve(text, page, config, files, &mut budget));
+            let state = &mut self.directives;
+            let resolved = run_in_place(|| resolve(text, page, config, &state.files, &mut state.budget));
             let Some(resolved) = resolved else { return Ok(()) };
-            // Reading counts for each attempt, and results only for the last one.
-            self.directives.budget.read_bytes = budget.read_bytes;
             if resolved.unread.is_empty() {
-                self.directives.budget = budget;
                 break resolved;
             }
             for path in resolved.unread {
