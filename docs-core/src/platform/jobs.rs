@@ -20,6 +20,11 @@ use crate::{
     },
 };
 
+/// The number of times that a lease is renewed before it would expire.
+const RENEWALS_PER_LEASE: i32 = 3;
+/// The number of times that a failed renewal is repeated per lease, without the time that the store takes to fail.
+const RETRIES_PER_LEASE: i32 = 30;
+
 /// Urgency of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Urgency {
@@ -144,19 +149,21 @@ impl Platform {
     ) -> Option<Result<T>> {
         tokio::pin!(doing);
         let lease = self.inner.job_lease;
+        let mut pause = lease / RENEWALS_PER_LEASE;
         loop {
-            let renewal = self.clock().now() + lease / 3;
+            let renewal = self.clock().now() + pause;
             tokio::select! {
                 result = &mut doing => return Some(result),
                 () = self.clock().wait_until(renewal) => {
                     match self.upkeep(&jobs::RenewJob { job: job.clone(), now: self.now(), lease }).await {
-                        Ok(true) => {}
+                        Ok(true) => pause = lease / RENEWALS_PER_LEASE,
                         Ok(false) => {
                             tracing::warn!(job.id = %job.id, "stop job; another worker has it");
                             return None;
                         }
-                        // The lease is still valid, and the next attempt is made before it expires.
+                        // The lease is still valid, and several attempts are made before it expires.
                         Err(error) => {
+                            pause = lease / RETRIES_PER_LEASE;
                             tracing::warn!(job.id = %job.id, error = ?error, "failed to renew lease");
                         }
                     }
