@@ -6,26 +6,12 @@ use docs_core::ports::EmbeddedFile;
 use docs_memstore::ManualClock;
 use futures_util::FutureExt as _;
 
-use super::*;
-
-/// A converter that unpacks archives and fails on documents.
-struct OnlyUnpacking;
-
-#[async_trait]
-impl Converter for OnlyUnpacking {
-    async fn convert(&self, _: Document) -> Result<ConvertedPage, ConvertError> {
-        panic!("no document is converted");
-    }
-
-    async fn unpack(&self, bytes: Bytes) -> Result<UnpackedArchive, ConvertError> {
-        DocumentConverter.unpack(bytes).await
-    }
-}
+use super::{archives::Unpacking, *};
 
 /// Text of any encoding is decoded as part of unpacking.
 #[tokio::test]
 async fn markdown_of_an_archive_is_not_converted_file_by_file() {
-    let s = Setting::with(OnlyUnpacking).await;
+    let s = Setting::with(Unpacking).await;
     let latin: &[u8] = b"# Caf\xe9\n\nCaf\xe9\n";
     let files = [("README.md", latin), ("binary.md", b"\xff\0"), ("b.md", b"# B\n")];
     s.web.put("https://example.com/a.zip", "application/zip", archive(&files));
