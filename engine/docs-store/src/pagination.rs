@@ -111,8 +111,8 @@ pub struct RowCursors {
 }
 
 impl RowCursors {
-    /// Returns the cursor of the next page, given the rows of a page of which the first `shown` are returned, and the
-    /// cursor after the page.
+    /// Returns the cursor of the next page. `shown` is the number of returned rows from the beginning of `rows`, and
+    /// `next` is the cursor after all of them.
     #[must_use]
     pub fn next(&self, rows: &[Key], shown: usize, next: Option<String>) -> Option<String> {
         match shown.checked_sub(1).and_then(|last| rows.get(last)) {

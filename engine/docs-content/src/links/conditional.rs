@@ -49,8 +49,8 @@ impl ConditionalTargets {
         collector.found
     }
 
-    /// Returns `true` if the document references a target outside of conditions, or within conditions of which `holds`
-    /// returns `true` for all.
+    /// Returns `true` if a reference to the target is outside of conditions, or if `holds` returns `true` for each
+    /// condition around it.
     pub fn shows(&self, target: &LinkTarget, mut holds: impl FnMut(&str) -> bool) -> bool {
         let references = self.targets.get(target).map(Vec::as_slice).unwrap_or_default();
         references.iter().any(|innermost| {

@@ -18,6 +18,7 @@ use crate::{
 const SOURCE_BATCH: usize = 200;
 /// Number of sources after which other tasks run.
 const YIELD_INTERVAL: usize = 16;
+
 /// A batch of sources that link to a target.
 struct Sources {
     items: Vec<(LinkSource, bool)>,
