@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use clap::{Arg, Command, CommandFactory as _, Parser as _};
@@ -235,5 +235,31 @@ fn the_handbook_names_every_crate_for_embedders() {
     let missing: Vec<String> = names
         .filter(|member| !guide.contains(&format!("`{}`", member.rsplit('/').next().unwrap_or(member))))
         .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// Returns the first of `folders`, from the last, in which `path` exists, joined with it.
+fn resolve(folders: &[PathBuf], path: &str) -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    folders.iter().rev().map(|folder| folder.join(path)).find(|path| root.join(path).exists())
+}
+
+/// A path in a row is relative to the repository, or to a folder above or at an earlier path of the row.
+#[test]
+fn architecture_names_only_existing_files() {
+    let text = read("ARCHITECTURE.md");
+    let table = text.split_once("## Where a change goes").expect("the table").1;
+    let mut missing = Vec::new();
+    for row in table.lines().filter(|line| line.starts_with("| ")) {
+        let mut folders = vec![PathBuf::new()];
+        let paths = quoted(row).into_iter().filter(|it| !it.contains(['<', '*', '…', ' ', ':']));
+        for path in paths.filter(|it| it.ends_with(".rs") || it.find('/').is_some_and(|at| at > 0)) {
+            let Some(found) = resolve(&folders, &path) else {
+                missing.push(path);
+                continue;
+            };
+            folders.extend(found.ancestors().map(Path::to_owned));
+        }
+    }
     assert!(missing.is_empty(), "{missing:?}");
 }

@@ -8,7 +8,7 @@ use super::{
     feed::feed,
     list_cache::{ListKey, SiteList},
     llms::short_list,
-    robots::sitemap,
+    sitemap::sitemap,
 };
 use crate::{page::Caches, tagged_bytes::TaggedBytes, visit::Visit};
 

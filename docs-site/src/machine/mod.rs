@@ -10,6 +10,7 @@ mod markdown;
 mod markdown_page;
 pub(crate) mod mcp;
 mod robots;
+mod sitemap;
 mod summary;
 
 pub(crate) use self::{
@@ -19,6 +20,7 @@ pub(crate) use self::{
     llms::{full_list, short_list},
     markdown::{markdown_page, page_markdown, relative_root},
     markdown_page::MarkdownPage,
-    robots::{robots, sitemap},
+    robots::robots,
+    sitemap::sitemap,
     summary::PageTreeSummary,
 };

@@ -471,9 +471,9 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("lists for machines"),
             bound(
                 "Addresses per site map",
-                "docs-site/src/machine/robots.rs::MAX_URLS",
+                "docs-site/src/machine/sitemap.rs::MAX_URLS",
                 Beyond::Parts,
-                "docs-site/src/machine/robots.rs::oversized_sitemap_becomes_an_index_of_parts",
+                "docs-site/src/machine/sitemap.rs::oversized_sitemap_becomes_an_index_of_parts",
             ).measured("lists for machines"),
             bound(
                 "Pages of `rss.xml`",
