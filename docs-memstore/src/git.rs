@@ -157,10 +157,10 @@ impl GitRemote for MemGit {
             return Err(failure);
         }
         let large_objects = repository.large_objects.clone();
-        let MemBranch { commit, files, links } = repository
+        let MemBranch { commit, files, links, executables } = repository
             .branch(&request.reference)
             .ok_or_else(|| GitError::NoRef(request.reference.clone()))?;
-        let entries = entries(&files, &links);
+        let entries = entries(&files, &links, &executables);
         Ok(Box::new(MemCheckout { commit, entries, files, large_objects, shared: Arc::clone(&self.0) }))
     }
 

@@ -147,6 +147,8 @@ impl fmt::Debug for GitCheckout {
 const FOLDER: i32 = 0o040_000;
 const LINK: i32 = 0o120_000;
 const SUBMODULE: i32 = 0o160_000;
+/// The mode bits of an executable file.
+const EXECUTE: i32 = 0o111;
 
 /// Maximum total size in bytes of the folders of a commit, each counted once. They are held in memory during the
 /// listing.
@@ -211,7 +213,10 @@ impl<'a> Lister<'a> {
                     LINK => self.link(path, entry.id())?,
                     _ => {
                         let size = self.size(entry.id())?;
-                        self.push(path, entry.id(), size, RepoEntryKind::File);
+                        let is_executable = entry.filemode_raw() & EXECUTE != 0;
+                        let kind =
+                            if is_executable { RepoEntryKind::Executable } else { RepoEntryKind::File };
+                        self.push(path, entry.id(), size, kind);
                     }
                 }
             }

@@ -197,7 +197,8 @@ impl Lister {
         if let Ok(changed) = entry.metadata().and_then(|metadata| metadata.modified()) {
             self.newest = self.newest.max(DateTime::from(changed));
         }
-        self.push(path, &bytes, RepoEntryKind::File)
+        let kind = if is_executable(entry) { RepoEntryKind::Executable } else { RepoEntryKind::File };
+        self.push(path, &bytes, kind)
     }
 
     fn link(&mut self, file: &Path, path: String) -> Result<(), GitError> {
@@ -223,6 +224,18 @@ impl Lister {
         });
         Ok(())
     }
+}
+
+#[cfg(unix)]
+fn is_executable(entry: &fs::DirEntry) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    entry.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
+}
+
+/// Other file systems do not record the mode of a file in a repository.
+#[cfg(not(unix))]
+fn is_executable(_entry: &fs::DirEntry) -> bool {
+    false
 }
 
 /// Reads a file. A symbolic link that has replaced it is not followed.

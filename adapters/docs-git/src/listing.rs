@@ -17,7 +17,7 @@ pub(crate) fn file<'a>(entries: &'a [RepoEntry], path: &str) -> Result<&'a RepoE
         .binary_search_by(|entry| entry.path.as_str().cmp(path))
         .ok()
         .and_then(|place| entries.get(place))
-        .filter(|entry| entry.kind == RepoEntryKind::File)
+        .filter(|entry| entry.kind.is_file())
         .ok_or_else(|| GitError::NoSuchFile(path.to_owned()))
 }
 
@@ -49,6 +49,7 @@ pub(crate) fn commit(
     for RepoEntry { path, oid, kind, .. } in entries {
         let kind = match kind {
             RepoEntryKind::File => "file",
+            RepoEntryKind::Executable => "executable",
             RepoEntryKind::Symlink(_) => "link",
             RepoEntryKind::Submodule => "module",
         };

@@ -19,7 +19,7 @@ use git2::{ObjectType, Oid, Repository};
 
 use self::{
     pack::{Pack, PackWriter},
-    tree::{FolderChanges, TreeEditor},
+    tree::{FolderChanges, NewFile, TreeEditor},
     web::Receiver,
 };
 use crate::{
@@ -110,11 +110,11 @@ async fn make(
         counter.add(&file.path, file.bytes.len() as u64)?;
         let added = listing::blocking(move || {
             let id = pack.add(ObjectType::Blob, &file.bytes)?;
-            Ok((pack, file.path, id))
+            Ok((pack, file.path, NewFile { id, is_executable: file.is_executable }))
         });
-        let (path, id);
-        (pack, path, id) = added.await?;
-        changes.put(&path, id)?;
+        let (path, new);
+        (pack, path, new) = added.await?;
+        changes.put(&path, new)?;
     }
     let request = request.clone();
     listing::blocking(move || finish(base.as_ref(), &request, &changes, pack, limits)).await

@@ -70,14 +70,16 @@ fn build_commit(
     request: &PushRequest,
     given: Vec<PushFile>,
 ) -> Result<MemCommit, GitError> {
-    let MemBranch { mut files, mut links, .. } = match &request.parent {
+    let MemBranch { mut files, mut links, mut executables, .. } = match &request.parent {
         Some(parent) => find(shared, repository, parent).ok_or(GitError::Moved)?,
         None => MemBranch {
             commit: commit_for(request, String::new()),
             files: BTreeMap::new(),
             links: BTreeMap::new(),
+            executables: BTreeSet::new(),
         },
     };
+    let parent_files = files.clone();
     let mut removed = Vec::new();
     for path in &request.removed {
         check_push_path(path)?;
@@ -86,12 +88,16 @@ fn build_commit(
         }
     }
     let mut written = Vec::new();
-    for PushFile { path, bytes } in given {
+    for PushFile { path, bytes, is_executable } in given {
         check_push_path(&path)?;
         if written.contains(&path) {
             return Err(GitError::Path(format!("`{path}` is a duplicate")));
         }
         links.remove(&path);
+        // An existing file keeps its mode.
+        if is_executable && !parent_files.contains_key(&path) {
+            executables.insert(path.clone());
+        }
         files.insert(path.clone(), bytes);
         written.push(path);
     }
@@ -106,8 +112,9 @@ fn build_commit(
             return Err(GitError::Path(format!("`{path}` is both a file and a folder")));
         }
     }
-    let content = Hash::compute(format!("{request:?}{:?}", entries(&files, &links)).as_bytes());
-    let branch = MemBranch { commit: commit_for(request, object_id(content)), files, links };
+    executables.retain(|path| files.contains_key(path));
+    let content = Hash::compute(format!("{request:?}{:?}", entries(&files, &links, &executables)).as_bytes());
+    let branch = MemBranch { commit: commit_for(request, object_id(content)), files, links, executables };
     Ok(MemCommit {
         url: request.url.clone(),
         reference: request.reference.clone(),
@@ -141,7 +148,7 @@ fn overtake(repository: &mut MemRepository, request: &PushRequest, path: &str, b
         return overtake_with(
             repository,
             &request.reference,
-            MemBranch { commit, files, links: BTreeMap::new() },
+            MemBranch { commit, files, links: BTreeMap::new(), executables: BTreeSet::new() },
         );
     };
     branch.files.insert(path.to_owned(), bytes);
@@ -149,7 +156,8 @@ fn overtake(repository: &mut MemRepository, request: &PushRequest, path: &str, b
 }
 
 fn overtake_with(repository: &mut MemRepository, reference: &str, mut branch: MemBranch) {
-    branch.commit.oid = content_id(&branch.commit.message, &entries(&branch.files, &branch.links));
+    branch.commit.oid =
+        content_id(&branch.commit.message, &entries(&branch.files, &branch.links, &branch.executables));
     move_ref(repository, reference, branch);
 }
 
@@ -162,8 +170,9 @@ fn move_ref(repository: &mut MemRepository, reference: &str, branch: MemBranch) 
         repository.branches.insert(reference.to_owned(), branch);
         return;
     }
-    let MemBranch { commit, files, links } = branch;
-    let content = content_id(&commit.message, &entries(&files, &links));
-    (repository.files, repository.links, repository.message) = (files, links, commit.message.clone());
+    let MemBranch { commit, files, links, executables } = branch;
+    let content = content_id(&commit.message, &entries(&files, &links, &executables));
+    (repository.files, repository.links, repository.executables) = (files, links, executables);
+    repository.message.clone_from(&commit.message);
     repository.pushed = Some(PushedCommit { content, commit });
 }

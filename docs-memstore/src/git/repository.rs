@@ -19,6 +19,8 @@ pub struct MemRepository {
     pub files: BTreeMap<String, Bytes>,
     /// Targets of symbolic links by path. A path is either a file or a link.
     pub links: BTreeMap<String, String>,
+    /// Paths of executable files. Paths without a file have no effect.
+    pub executables: BTreeSet<String>,
     /// The objects of Git LFS that the host offers, by their SHA-256 hash.
     pub large_objects: BTreeMap<String, Bytes>,
     /// The commit message.
@@ -69,6 +71,7 @@ impl Default for MemRepository {
         Self {
             files: BTreeMap::new(),
             links: BTreeMap::new(),
+            executables: BTreeSet::new(),
             large_objects: BTreeMap::new(),
             message,
             refs: MemRefs::Every,
@@ -94,7 +97,8 @@ impl MemRepository {
     /// Returns the files of the default branch and their current commit.
     pub(super) fn default_branch(&self) -> MemBranch {
         let (files, links) = (self.files.clone(), self.links.clone());
-        let content = content_id(&self.message, &entries(&files, &links));
+        let executables = self.executables.clone();
+        let content = content_id(&self.message, &entries(&files, &links, &executables));
         let commit = match &self.pushed {
             Some(pushed) if pushed.content == content => pushed.commit.clone(),
             _ => Commit {
@@ -103,7 +107,7 @@ impl MemRepository {
                 committed_at: DateTime::<Utc>::UNIX_EPOCH,
             },
         };
-        MemBranch { commit, files, links }
+        MemBranch { commit, files, links, executables }
     }
 
     /// Returns the error configured for a URL or a ref.
@@ -114,15 +118,23 @@ impl MemRepository {
 }
 
 /// Returns all entries, ordered by path.
-pub(super) fn entries(files: &BTreeMap<String, Bytes>, links: &BTreeMap<String, String>) -> Vec<RepoEntry> {
+pub(super) fn entries(
+    files: &BTreeMap<String, Bytes>,
+    links: &BTreeMap<String, String>,
+    executables: &BTreeSet<String>,
+) -> Vec<RepoEntry> {
     let entry = |path: &String, bytes: &[u8], kind| RepoEntry {
         path: path.clone(),
         oid: blob_id(bytes),
         size: bytes.len() as u64,
         kind,
     };
+    let kind = |path: &String| match executables.contains(path) {
+        true => RepoEntryKind::Executable,
+        false => RepoEntryKind::File,
+    };
     let mut entries: Vec<RepoEntry> =
-        files.iter().map(|(path, bytes)| entry(path, bytes, RepoEntryKind::File)).collect();
+        files.iter().map(|(path, bytes)| entry(path, bytes, kind(path))).collect();
     entries.extend(
         links
             .iter()
@@ -172,6 +184,8 @@ pub struct MemBranch {
     pub files: BTreeMap<String, Bytes>,
     /// Targets of symbolic links by path.
     pub links: BTreeMap<String, String>,
+    /// Paths of executable files.
+    pub executables: BTreeSet<String>,
 }
 
 /// A pushed commit.

@@ -26,7 +26,9 @@ fn files(files: &[(&str, &'static str)]) -> Files {
     Files(
         files
             .iter()
-            .map(|(path, text)| Ok(PushFile { path: (*path).into(), bytes: (*text).into() }))
+            .map(|(path, text)| {
+                Ok(PushFile { path: (*path).into(), bytes: (*text).into(), is_executable: false })
+            })
             .collect(),
     )
 }

@@ -127,6 +127,9 @@ pub struct GitBlob {
     pub oid: String,
     /// The path within the repository.
     pub path: String,
+    /// `true` if the file is executable in the repository; otherwise absent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub executable: bool,
 }
 
 /// The Git commit from which a revision was imported or to which it was exported.

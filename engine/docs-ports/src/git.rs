@@ -38,9 +38,19 @@ pub struct Commit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RepoEntryKind {
     File,
+    /// An executable file.
+    Executable,
     /// A symbolic link with its target, unresolved.
     Symlink(String),
     Submodule,
+}
+
+impl RepoEntryKind {
+    /// Returns `true` for a regular file, executable or not.
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        matches!(self, Self::File | Self::Executable)
+    }
 }
 
 /// An entry of a commit's tree.

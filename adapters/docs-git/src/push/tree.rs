@@ -17,14 +17,22 @@ pub(super) struct FolderChanges {
 #[derive(Debug, Default)]
 struct EntryChange {
     is_removed: bool,
-    file: Option<Oid>,
+    file: Option<NewFile>,
     below: FolderChanges,
+}
+
+/// A pushed file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NewFile {
+    pub(super) id: Oid,
+    pub(super) is_executable: bool,
 }
 
 /// The entries of a folder.
 type Entries = BTreeMap<Vec<u8>, (i32, Oid)>;
 
 const FILE: i32 = 0o100_644;
+const EXECUTABLE: i32 = 0o100_755;
 const FOLDER: i32 = 0o040_000;
 const KIND: i32 = 0o170_000;
 const REGULAR: i32 = 0o100_000;
@@ -37,8 +45,8 @@ impl FolderChanges {
         Ok(())
     }
 
-    pub(super) fn put(&mut self, path: &str, id: Oid) -> Result<(), GitError> {
-        match self.entry_mut(path).file.replace(id) {
+    pub(super) fn put(&mut self, path: &str, file: NewFile) -> Result<(), GitError> {
+        match self.entry_mut(path).file.replace(file) {
             None => Ok(()),
             Some(_) => Err(GitError::Path(format!("`{path}` is a duplicate"))),
         }
@@ -145,11 +153,12 @@ fn put(
     before: Option<(i32, Oid)>,
     path: &str,
 ) -> Result<(), GitError> {
-    let Some(id) = change.file else { return Ok(()) };
+    let Some(NewFile { id, is_executable }) = change.file else { return Ok(()) };
     if entries.get(name).is_some_and(|(mode, _)| is_folder(*mode)) {
         return Err(GitError::Path(format!("`{path}` is both a file and a folder")));
     }
-    let mode = before.map(|(mode, _)| mode).filter(|mode| mode & KIND == REGULAR).unwrap_or(FILE);
+    let new = if is_executable { EXECUTABLE } else { FILE };
+    let mode = before.map(|(mode, _)| mode).filter(|mode| mode & KIND == REGULAR).unwrap_or(new);
     entries.insert(name.to_owned(), (mode, id));
     Ok(())
 }

@@ -107,7 +107,7 @@ async fn symlinks_and_submodules_are_listed_but_not_readable() {
             RepoEntryKind::File,
             RepoEntryKind::Submodule,
             RepoEntryKind::Symlink("../../etc/passwd".to_owned()),
-            RepoEntryKind::File
+            RepoEntryKind::Executable
         ]
     );
     for path in ["link", "lib/other"] {

@@ -157,7 +157,7 @@ impl PushFiles for Files {
 }
 
 pub(crate) fn file(path: &str, bytes: impl Into<Bytes>) -> PushFile {
-    PushFile { path: path.to_owned(), bytes: bytes.into() }
+    PushFile { path: path.to_owned(), bytes: bytes.into(), is_executable: false }
 }
 
 /// Creates files from paths and text.

@@ -74,19 +74,25 @@ async fn a_push_changes_its_files_and_no_others() {
         .map(str::to_owned)
         .to_vec();
     let some = &[("README.md", "# New\n"), ("bin/tool", "#! new"), ("linked.md", "text"), ("a/b/c.md", "c")];
-    let made = push(&request, &mut files(some)).await.unwrap();
+    let mut pushed = files(some);
+    let new = |path| PushFile { is_executable: true, ..file(path, "#! new") };
+    pushed.0.extend([Ok(new("bin/new")), Ok(new("deep/er/stays.md"))]);
+    let made = push(&request, &mut pushed).await.unwrap();
 
     let short = |text: &str| blob_id(text.as_bytes());
     let mut expected: Vec<String> = old
         .into_iter()
         .filter(|line| {
-            ["gone/a.md", "looks.md", "linked.md", "README.md", "bin/tool"]
+            ["gone/a.md", "looks.md", "stays.md", "linked.md", "README.md", "bin/tool"]
                 .iter()
                 .all(|it| !line.ends_with(it))
         })
         .collect();
     expected.push(format!("100644 {} README.md", short("# New\n")));
     expected.push(format!("100755 {} bin/tool", short("#! new")));
+    expected.push(format!("100755 {} bin/new", short("#! new")));
+    // An existing file keeps its mode.
+    expected.push(format!("100644 {} deep/er/stays.md", short("#! new")));
     expected.push(format!("100644 {} linked.md", short("text")));
     expected.push(format!("100644 {} a/b/c.md", short("c")));
     expected.sort();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use docs_memstore::MemGit;
-use docs_ports::{Checkout, Commit, GitError, GitRemote, PushRequest, RepoEntryKind};
+use docs_ports::{Checkout, Commit, GitError, GitRemote, PushFile, PushRequest, RepoEntryKind};
 use proptest::{collection::vec, prelude::*, sample::select};
 
 use crate::fixture::{FILE, Files, Fixture, LINK, SUBMODULE, client, file, push_on, request};
@@ -16,7 +16,8 @@ const PATHS: [&str; 13] =
 #[derive(Clone, Debug)]
 struct Step {
     removed: Vec<&'static str>,
-    files: Vec<(&'static str, u8)>,
+    /// Each with its path, its content and the executable bit.
+    files: Vec<(&'static str, u8, bool)>,
     tip: Tip,
 }
 
@@ -32,7 +33,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let tip = prop_oneof![8 => Just(Tip::Now), 1 => Just(Tip::Before), 1 => Just(Tip::Nothing)];
     // Mostly valid paths.
     let path = prop_oneof![12 => select(&PATHS[..11]), 1 => select(&PATHS[..])];
-    let step = (vec(path.clone(), 0..4), vec((path, 0_u8..3), 0..4), tip)
+    let step = (vec(path.clone(), 0..4), vec((path, 0_u8..3, any::<bool>()), 0..4), tip)
         .prop_map(|(removed, files, tip)| Step { removed, files, tip });
     vec(step, 1..6)
 }
@@ -70,7 +71,8 @@ async fn push(
     };
     let removed = step.removed.iter().map(|path| (*path).to_owned()).collect();
     let request = PushRequest { removed, ..push_on(url, tip.map(String::as_str)) };
-    let files = step.files.iter().map(|(path, byte)| Ok(file(path, vec![*byte]))).collect();
+    let new = |path, byte, is_executable| PushFile { is_executable, ..file(path, vec![byte]) };
+    let files = step.files.iter().map(|(path, byte, mode)| Ok(new(path, *byte, *mode))).collect();
     let result = remote.push(&request, &mut Files(files)).await;
     if let Ok(commit) = &result {
         tips.push(commit.oid.clone());
@@ -88,9 +90,9 @@ proptest! {
         let url = fixture.file_url();
         let (mut memory_tips, mut real_tips) = (Vec::new(), Vec::new());
         if !is_new {
-            let files: &[(&[u8], u32, &[u8])] = &[(b"a/b/c", FILE, b"c"), (b"b", FILE, b"b"), (b"link", LINK, b"a")];
+            let files: &[(&[u8], u32, &[u8])] = &[(b"a/b/c", FILE, b"c"), (b"b", 0o100_755, b"b"), (b"link", LINK, b"a")];
             real_tips.push(fixture.commit("refs/heads/main", files, &[]).to_string());
-            let first = Step { removed: vec![], files: vec![("a/b/c", b'c'), ("b", b'b')], tip: Tip::Now };
+            let first = Step { removed: vec![], files: vec![("a/b/c", b'c', false), ("b", b'b', true)], tip: Tip::Now };
             runtime.block_on(push(&memory, &url, &first, &mut memory_tips)).unwrap();
             memory.edit(|repository| repository.links.insert("link".to_owned(), "a".to_owned()));
             let tip = runtime.block_on(memory.fetch(&request(&url, "refs/heads/main"))).unwrap();

@@ -46,6 +46,45 @@ async fn files_of_any_kind_from_a_repository_are_exported() {
 }
 
 #[tokio::test]
+async fn executable_files_keep_their_mode() {
+    let all = [
+        ("SUMMARY.md", "# Table of contents\n\n* [Home](README.md)\n* [Page](page.md)\n"),
+        ("README.md", "# Home\n\n[run](part/run.sh) ![a](.gitbook/assets/a.png)\n"),
+        ("page.md", "# Page\n\nText.\n"),
+        ("part/run.sh", "#!/bin/sh\n"),
+        (".gitbook/assets/a.png", "a"),
+    ];
+    let modes = [".gitbook/assets/a.png", "page.md", "part/run.sh"].map(str::to_owned);
+    let (w, remote, space) = world_of(&all).await;
+    remote.edit(|repository| repository.executables.extend(modes.clone()));
+    import_again(&w, &space).await;
+    let page = at(&w, &space, "page").await;
+    let of = ContentVersion::space(space.clone());
+    let RevisionPage::Document(shown) = crate::support::page(&w, &of, &page).await else {
+        panic!("a document")
+    };
+    assert!(shown.git.expect("a file").executable);
+    let executables = |remote: &MemGit| remote.edit(|repository| repository.executables.clone());
+    remote.edit(|repository| repository.executables.clear());
+    let before = files(&remote);
+    assert_eq!(export_to_empty(&w, &remote, &space).await, before);
+    assert_eq!(executables(&remote), modes.clone().into());
+    assert_same_after_import(&w, &remote, &space).await;
+    // A renamed and an edited file keep the mode, too.
+    change(&w, &space, set(&page, "Other text.\n")).await;
+    change(&w, &space, json!([{ "operation": "update_page", "page": page, "slug": "moved" }])).await;
+    exported(&w, &space).await;
+    let moved = files(&remote).into_keys().find(|path| path.contains("moved")).expect("the moved page");
+    let expected = [".gitbook/assets/a.png", &moved, "part/run.sh"].map(str::to_owned);
+    assert_eq!(executables(&remote), expected.into());
+    // The mode of a file that only the repository has changed is imported.
+    remote.edit(|repository| repository.executables.remove(&moved));
+    import_again(&w, &space).await;
+    assert_same_after_import(&w, &remote, &space).await;
+    assert!(!executables(&remote).contains(&moved));
+}
+
+#[tokio::test]
 async fn new_programs_are_skipped_with_a_warning() {
     let (w, remote, space) = world_of(AWKWARD).await;
     let before = files(&remote);

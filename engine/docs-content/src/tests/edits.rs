@@ -258,7 +258,7 @@ fn git_locations_are_recorded_without_page_changes() {
     let reusable: ReusableId = "r1".parse().unwrap();
     let fields = ReusablePatch { title: Some("Shared".into()), ..ReusablePatch::default() };
     let root = apply(&content, root, &[Edit::PutReusable { reusable: reusable.clone(), fields }]);
-    let blob = |path: &str| GitBlob { oid: "1".repeat(40), path: path.to_owned() };
+    let blob = |path: &str| GitBlob { oid: "1".repeat(40), path: path.to_owned(), executable: false };
     let source = now(content.store_texts(DOMAIN, &["# Three\n"])).unwrap().pop();
     let files: Vec<GitFile> = [
         (GitThing::Page(id(3)), "three.md"),

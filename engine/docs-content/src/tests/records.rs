@@ -56,7 +56,7 @@ fn a_document_is_stored_with_all_its_fields() {
         condition: Some("visitor.claims.x".into()),
         created_at: Some(time(0)),
         updated_at: Some(time(1)),
-        git: Some(GitBlob { oid: "0a".into(), path: "start.md".into() }),
+        git: Some(GitBlob { oid: "0a".into(), path: "start.md".into(), executable: false }),
         extra: [("tags".to_owned(), json!({ "z": 1, "a": 2 }))].into(),
         body: Body::Text(hash()),
         clash: clash(),
@@ -119,7 +119,7 @@ fn a_file_is_stored_with_all_its_fields() {
         dimensions: Some(Dimensions { width: 2.0, height: 3.5 }),
         blob: hash(),
         parts: None,
-        git: Some(GitBlob { oid: "0b".into(), path: ".gitbook/assets/a.png".into() }),
+        git: Some(GitBlob { oid: "0b".into(), path: ".gitbook/assets/a.png".into(), executable: false }),
         clash: clash(),
     };
     let expected = [
@@ -136,7 +136,7 @@ fn a_file_is_stored_with_all_its_fields() {
 fn a_reusable_content_is_stored_with_all_its_fields() {
     let entry = ReusableEntry {
         body: Body::Text(hash()),
-        git: Some(GitBlob { oid: "0c".into(), path: "x.md".into() }),
+        git: Some(GitBlob { oid: "0c".into(), path: "x.md".into(), executable: false }),
         extra: [("a".to_owned(), json!(null))].into(),
         clash: clash(),
         ..ReusableEntry::new("Shared")

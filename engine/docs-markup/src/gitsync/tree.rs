@@ -20,6 +20,8 @@ pub struct CommitEntry {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EntryKind {
     File,
+    /// An executable file.
+    Executable,
     /// A symbolic link with its literal target.
     Symlink(String),
     Submodule,
@@ -34,6 +36,7 @@ pub struct PlannedFile {
     pub source: RepoPath,
     /// The size in bytes.
     pub size: u64,
+    pub is_executable: bool,
 }
 
 /// The files of a commit, by path.
@@ -56,7 +59,7 @@ pub struct RepoTree {
 
 #[derive(Clone, Debug)]
 enum RepoNode {
-    File(u64),
+    File { size: u64, is_executable: bool },
     Link,
 }
 
@@ -93,11 +96,11 @@ impl RepoTree {
     /// The errors of [`file`](Self::file), with `limit` instead of [`MAX_FILE_BYTES`].
     pub fn file_within(&self, path: &RepoPath, limit: u64) -> Result<Option<PlannedFile>, FormatError> {
         let source = self.resolve(path)?;
-        let Some(RepoNode::File(size)) = self.nodes.get(&source) else { return Ok(None) };
-        if *size > limit {
-            return Err(FormatError::FileTooLarge { file: source, size: *size, limit });
+        let Some(&RepoNode::File { size, is_executable }) = self.nodes.get(&source) else { return Ok(None) };
+        if size > limit {
+            return Err(FormatError::FileTooLarge { file: source, size, limit });
         }
-        Ok(Some(PlannedFile { path: path.clone(), source, size: *size }))
+        Ok(Some(PlannedFile { path: path.clone(), source, size, is_executable }))
     }
 
     /// Resolves the path in a link: to the file at the path, else the README of the folder at the path, else the only
@@ -195,7 +198,8 @@ impl RepoTree {
         let entry = |path: &RepoPath, size, kind| CommitEntry { path: path.to_string(), size, kind };
         let kept = self.nodes.iter().filter(|(path, _)| !removed.contains(*path));
         let kept = kept.map(|(path, node)| match node {
-            RepoNode::File(size) => entry(path, *size, EntryKind::File),
+            RepoNode::File { size, is_executable: false } => entry(path, *size, EntryKind::File),
+            RepoNode::File { size, is_executable: true } => entry(path, *size, EntryKind::Executable),
             RepoNode::Link => {
                 let target = self.links.get(path).cloned().unwrap_or_default();
                 entry(path, 0, EntryKind::Symlink(target))
@@ -224,7 +228,8 @@ impl RepoTree {
             }
         };
         let node = match entry.kind {
-            EntryKind::File => RepoNode::File(entry.size),
+            EntryKind::File => RepoNode::File { size: entry.size, is_executable: false },
+            EntryKind::Executable => RepoNode::File { size: entry.size, is_executable: true },
             EntryKind::Symlink(target) => {
                 self.links.insert(path.clone(), target);
                 RepoNode::Link
@@ -252,7 +257,7 @@ impl RepoTree {
     /// Resolves all symbolic links in a path, including those of its folders. The result may not exist.
     fn resolve(&self, path: &RepoPath) -> Result<RepoPath, FormatError> {
         let is_plain = self.links.is_empty() || path.as_str().len() > MAX_LINKED_PATH;
-        if is_plain || matches!(self.nodes.get(path), Some(RepoNode::File(_))) {
+        if is_plain || matches!(self.nodes.get(path), Some(RepoNode::File { .. })) {
             return Ok(path.clone());
         }
         let leaves = || FormatError::LinkLeaves { link: path.clone() };

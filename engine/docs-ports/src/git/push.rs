@@ -51,6 +51,8 @@ pub struct PushFile {
     pub path: String,
     /// The content.
     pub bytes: Bytes,
+    /// `true` if a new file is executable. An existing regular file keeps its mode.
+    pub is_executable: bool,
 }
 
 /// A stream of files to push, which need not be in memory at the same time.

@@ -399,6 +399,7 @@ pub(super) fn repo_tree(checkout: &dyn Checkout) -> RepoTree {
         size: entry.size,
         kind: match &entry.kind {
             RepoEntryKind::File => EntryKind::File,
+            RepoEntryKind::Executable => EntryKind::Executable,
             RepoEntryKind::Symlink(target) => EntryKind::Symlink(target.clone()),
             RepoEntryKind::Submodule => EntryKind::Submodule,
         },

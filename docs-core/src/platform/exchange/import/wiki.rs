@@ -14,7 +14,7 @@ use crate::{
     Error, ErrorKind, Result,
     content::{gitsync::RepoPath, markdown::links as sites, run_in_place, yield_to_others},
     model::{MAX_FILE_BYTES, web_url},
-    ports::{Checkout, FetchRequest, GitAccess, GitError, RepoEntryKind},
+    ports::{Checkout, FetchRequest, GitAccess, GitError},
 };
 
 /// The possible default branches of wikis: the historical one and the current one.
@@ -80,7 +80,7 @@ impl Gatherer<'_> {
 
 /// Reads the files of a wiki. Their number and size are checked before the first is read.
 async fn read_files(checkout: &dyn Checkout) -> Result<BTreeMap<RepoPath, Bytes>> {
-    let entries = checkout.entries().iter().filter(|entry| entry.kind == RepoEntryKind::File);
+    let entries = checkout.entries().iter().filter(|entry| entry.kind.is_file());
     let wanted: BTreeMap<RepoPath, (&str, u64)> = entries
         .filter_map(|entry| Some((RepoPath::new(&entry.path).ok()?, (entry.path.as_str(), entry.size))))
         .collect();

@@ -40,7 +40,11 @@ fn page(id: &str, parent: Option<&str>, slug: &str, path: Option<&str>) -> Space
         title: id.to_owned(),
         slug: slug.to_owned(),
         emoji: None,
-        git: path.map(|path| GitBlob { oid: format!("oid of {path}"), path: path.to_owned() }),
+        git: path.map(|path| GitBlob {
+            oid: format!("oid of {path}"),
+            path: path.to_owned(),
+            executable: false,
+        }),
         has_file: true,
     }
 }
@@ -110,7 +114,7 @@ fn export_avoids_existing_files_and_keeps_slugs_if_possible() {
 fn export_removes_only_former_pages_and_own_assets() {
     let there = ["README.md", "gone.md", "theirs.md", ".gitbook/assets/a.png", "img/b.png"];
     let repository = repository(&there, None);
-    let git = |path: &str| Some(GitBlob { oid: "1".to_owned(), path: path.to_owned() });
+    let git = |path: &str| Some(GitBlob { oid: "1".to_owned(), path: path.to_owned(), executable: false });
     let file =
         |id: &str, path: &str| SpaceFile { id: id.parse().unwrap(), name: id.to_owned(), git: git(path) };
     let before = SpaceOutline {
@@ -164,7 +168,7 @@ fn programs_are_exported_under_the_names_they_came_with() {
     let file = |id: &str, name: &str, path: Option<&str>| SpaceFile {
         id: id.parse().unwrap(),
         name: name.to_owned(),
-        git: path.map(|path| GitBlob { oid: path.to_owned(), path: path.to_owned() }),
+        git: path.map(|path| GitBlob { oid: path.to_owned(), path: path.to_owned(), executable: false }),
     };
     let outline = |names: [&str; 2]| {
         let mut outline = space(vec![page("r", None, "readme", Some("README.md"))]);

@@ -39,12 +39,14 @@ pub(super) enum FileWrite {
     Text {
         path: RepoPath,
         bytes: Bytes,
+        is_executable: bool,
     },
     /// A file of the space, read when it is pushed. `known` is its path in the repository.
     File {
         path: RepoPath,
         thing: GitThing,
         known: String,
+        is_executable: bool,
         entry: Box<FileEntry>,
     },
 }
@@ -119,12 +121,12 @@ impl Preparer<'_> {
         self.variables(&mut prepared).await?;
         let summary = self.plan.summary(&prepared.titles);
         if self.compared.repository.summary.as_ref() != Some(&summary) {
-            self.write(&self.compared.repository.config.summary, summary.into(), &mut prepared)?;
+            self.write(&self.compared.repository.config.summary, None, summary.into(), &mut prepared)?;
         }
         if let Some(config) = &self.compared.config {
             let config = RepoConfig { redirects: self.redirects().await?, ..config.clone() };
             if let Some(text) = config.text() {
-                self.write(&config.file, text.into(), &mut prepared)?;
+                self.write(&config.file, None, text.into(), &mut prepared)?;
             }
         }
         if prepared.refused.is_empty() {
@@ -213,6 +215,12 @@ impl Preparer<'_> {
         self.compared.repository.oids.get(file.source.as_str())
     }
 
+    /// Returns `true` if an item's file is executable: as in the repository, else as in the last sync.
+    fn is_executable(&self, path: &RepoPath, git: Option<&GitBlob>) -> bool {
+        let there = self.compared.repository.tree.file(path).ok().flatten();
+        there.map_or_else(|| git.is_some_and(|git| git.executable), |file| file.is_executable)
+    }
+
     /// Returns the file that an item's text was read from or written to, if it still belongs to the space.
     fn template_file(&self, git: Option<&GitBlob>, path: &RepoPath) -> Result<Option<PlannedFile>> {
         if self.plan.claimed().contains(path) {
@@ -257,13 +265,14 @@ impl Preparer<'_> {
             Some((_, oid)) => oid,
             None => {
                 let bytes = Bytes::from_owner(Arc::<[u8]>::from(Arc::clone(&text)));
-                if self.write(new.path, bytes, prepared)? == WriteOutcome::Skipped {
+                if self.write(new.path, new.git, bytes, prepared)? == WriteOutcome::Skipped {
                     return Ok(());
                 }
                 blob_id(text.as_bytes())
             }
         };
-        let git = GitBlob { oid, path: new.path.to_string() };
+        let executable = self.is_executable(new.path, new.git);
+        let git = GitBlob { oid, path: new.path.to_string(), executable };
         if new.git != Some(&git) {
             let source = Some(Hash::compute(text.as_bytes()));
             prepared.gits.push(GitFile { thing: new.thing, blob: git, source });
@@ -272,15 +281,22 @@ impl Preparer<'_> {
         Ok(())
     }
 
-    fn write(&self, path: &RepoPath, bytes: Bytes, prepared: &mut ExportChanges) -> Result<WriteOutcome> {
+    fn write(
+        &self,
+        path: &RepoPath,
+        git: Option<&GitBlob>,
+        bytes: Bytes,
+        prepared: &mut ExportChanges,
+    ) -> Result<WriteOutcome> {
         if self.plan.claimed().contains(path) {
             prepared.refused.insert(path.clone());
             return Ok(WriteOutcome::Planned);
         }
+        let is_executable = self.is_executable(path, git);
         let Some(path) = self.written_to(path, prepared) else { return Ok(WriteOutcome::Skipped) };
         prepared.bytes += bytes.len() as u64;
         check_size("pages", prepared.bytes, MAX_TEXT_BYTES)?;
-        prepared.writes.push_back(FileWrite::Text { path, bytes });
+        prepared.writes.push_back(FileWrite::Text { path, bytes, is_executable });
         Ok(WriteOutcome::Planned)
     }
 
@@ -308,7 +324,7 @@ impl Preparer<'_> {
             && there.path == *path
             && blob_id(&read_file(self.platform, self.compared.domain, entry).await?) == *oid
         {
-            let git = GitBlob { oid: oid.clone(), path: path.to_string() };
+            let git = GitBlob { oid: oid.clone(), path: path.to_string(), executable: there.is_executable };
             if file.git.as_ref() != Some(&git) {
                 prepared.gits.push(GitFile { thing, blob: git, source: None });
             }
@@ -325,7 +341,8 @@ impl Preparer<'_> {
         }
         let Some(written) = self.written_to(path, prepared) else { return Ok(()) };
         let (known, entry) = (path.to_string(), Box::new(entry.clone()));
-        prepared.writes.push_back(FileWrite::File { path: written, thing, known, entry });
+        let is_executable = self.is_executable(path, file.git.as_ref());
+        prepared.writes.push_back(FileWrite::File { path: written, thing, known, is_executable, entry });
         Ok(())
     }
 
@@ -343,7 +360,7 @@ impl Preparer<'_> {
             text_at(self.compared.checkout, &self.compared.repository.tree, &path, MAX_CONFIG_BYTES).await?;
         match self.plan.variables(template.as_deref(), &values).map_err(format_error)? {
             Some(text) if template.as_ref() == Some(&text) => Ok(()),
-            Some(text) => self.write(&path, text.into(), prepared).map(drop),
+            Some(text) => self.write(&path, None, text.into(), prepared).map(drop),
             None => {
                 prepared.removed.extend(template.map(|_| path));
                 Ok(())
@@ -402,13 +419,15 @@ impl PushFiles for PushFileSource<'_> {
     async fn next(&mut self) -> std::result::Result<Option<PushFile>, GitError> {
         Ok(match self.writes.pop_front() {
             None => None,
-            Some(FileWrite::Text { path, bytes }) => Some(PushFile { path: path.to_string(), bytes }),
-            Some(FileWrite::File { path, thing, known, entry }) => {
+            Some(FileWrite::Text { path, bytes, is_executable }) => {
+                Some(PushFile { path: path.to_string(), bytes, is_executable })
+            }
+            Some(FileWrite::File { path, thing, known, is_executable, entry }) => {
                 let bytes = read_file(self.platform, self.domain, &entry).await;
                 let bytes = bytes.map_err(SourceError::new)?;
-                let blob = GitBlob { oid: blob_id(&bytes), path: known };
+                let blob = GitBlob { oid: blob_id(&bytes), path: known, executable: is_executable };
                 self.gits.push(GitFile { thing, blob, source: None });
-                Some(PushFile { path: path.to_string(), bytes })
+                Some(PushFile { path: path.to_string(), bytes, is_executable })
             }
         })
     }

@@ -83,6 +83,7 @@ impl Importer<'_> {
         for entry in self.checkout.entries() {
             let (kind, target) = match &entry.kind {
                 RepoEntryKind::File => ("file", ""),
+                RepoEntryKind::Executable => ("executable", ""),
                 RepoEntryKind::Symlink(target) => ("link", target.as_str()),
                 RepoEntryKind::Submodule => ("module", ""),
             };

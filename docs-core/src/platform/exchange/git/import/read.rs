@@ -328,7 +328,8 @@ impl<'a> Importer<'a> {
 
     pub(super) fn git_blob(&self, file: &PlannedFile) -> Option<GitBlob> {
         let oid = self.oids.get(file.source.as_str())?;
-        Some(GitBlob { oid: (*oid).to_owned(), path: file.path.to_string() })
+        let (oid, path) = ((*oid).to_owned(), file.path.to_string());
+        Some(GitBlob { oid, path, executable: file.is_executable })
     }
 
     /// Assigns an id to every page with a file: the previous id of the same path, or a match of [`Self::match_moved`].
