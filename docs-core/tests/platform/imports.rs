@@ -108,6 +108,14 @@ impl Setting {
         }
     }
 
+    async fn title(&self, path: &str) -> String {
+        let content = self.w.as_admin().content(&self.of);
+        match content.get_page_by_path(path, ContentOptions::default()).await.expect(path) {
+            RevisionPage::Document(page) => page.base.title.to_string(),
+            other => panic!("{other:?}"),
+        }
+    }
+
     async fn files(&self) -> Vec<(String, String)> {
         let all = PageRequest { page: None, limit: None };
         let files = self

@@ -155,7 +155,7 @@ async fn omitted_content_is_in_the_answer_and_the_job_log() {
 async fn archives_of_mdbook_are_imported_like_repositories() {
     let s = Setting::new().await;
     let files: [(&str, &[u8]); 8] = [
-        ("guide/book.toml", b"[book]\nsrc = \"text\"\n"),
+        ("guide/book.toml", b"[book]\nsrc = \"text\"\n[output.html.redirect]\n\"/old/place.html\" = \"../one.html\"\n"),
         (
             "guide/text/SUMMARY.md",
             b"[Introduction](index.md)\n\n# Part\n\n- [One](one.md)\n    - [Draft]()\n- [Two](two.md)\n",
@@ -165,7 +165,7 @@ async fn archives_of_mdbook_are_imported_like_repositories() {
             "guide/text/one.md",
             b"# One\n\n```rust\n{{#include ../a.rs:body}}\n```\n\n{{#include part/b.md}} {{#include gone.md}}\n",
         ),
-        ("guide/text/two.md", b"# Two\n\n\\{{#include x}}\n"),
+        ("guide/text/two.md", b"{{#title The second}}\n\n\\{{#include x}}\n"),
         ("guide/text/part/b.md", b"See [two](two.md) ![p](p.png)"),
         ("guide/text/p.png", b"picture"),
         ("guide/a.rs", b"// ANCHOR: body\nfn main() {}\n// ANCHOR_END: body\n"),
@@ -179,7 +179,9 @@ async fn archives_of_mdbook_are_imported_like_repositories() {
     let file = &s.files().await[0].0;
     let included = format!("See [two](/pages/{two}) ![p](/files/{file}) \n");
     assert_eq!(code, format!("```rust\nfn main() {{}}\n```\n\n{included}"));
-    assert_eq!(plain, "{{#include x}}\n");
+    assert_eq!(plain.trim_start(), "{{#include x}}\n");
+    assert_eq!(s.title("part/two").await, "The second");
+    assert_eq!(s.at("old/place").await.0, one);
     s.check().await;
 }
 

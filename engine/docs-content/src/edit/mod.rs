@@ -138,6 +138,11 @@ pub enum Edit {
     SetGit {
         files: Vec<GitFile>,
     },
+    /// Adds redirects from complete paths to pages, each with an optional anchor, like those of a repository. A path
+    /// with a redirect keeps it. Redirects beyond [`MAX_MOVED`](crate::MAX_MOVED) are omitted.
+    AddRedirects {
+        redirects: Vec<(String, PageId, Option<String>)>,
+    },
     /// Sets variables of the space, and deletes those without a value. Other variables are unchanged.
     SetVariables {
         variables: BTreeMap<String, Option<VariableValue>>,
@@ -321,6 +326,7 @@ impl EditState<'_, '_> {
             Edit::PutReusable { reusable, fields } => self.put_reusable(reusable, fields),
             Edit::DeleteReusable { reusable } => self.delete_reusable(reusable),
             Edit::SetGit { files } => self.set_git(files),
+            Edit::AddRedirects { redirects } => self.add_redirects(redirects),
             Edit::SetVariables { variables } => self.set_variables(variables),
         }
     }

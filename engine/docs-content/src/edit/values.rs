@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use bytes::Bytes;
-use docs_model::{FileId, ReusableId, VariableValue};
+use docs_model::{FileId, PageId, ReusableId, VariableValue};
 use docs_store::Key;
 
 use super::{
@@ -15,6 +15,8 @@ use super::{
         keys,
         load::PassResult,
         map, read,
+        redirects::{GitRedirect, MAX_MOVED},
+        tree::normal_path,
     },
     EditChanges, EditState, GitFile, GitThing, ReusablePatch, check_variables,
 };
@@ -143,6 +145,24 @@ impl EditState<'_, '_> {
                     let before: ReusableEntry = decode(&key, &value)?;
                     plan.changes.put(key, encode(&ReusableEntry { git, source, ..before })?);
                 }
+            }
+        }
+        Ok(plan)
+    }
+
+    pub(super) fn add_redirects(
+        &self,
+        redirects: &[(String, PageId, Option<String>)],
+    ) -> PassResult<EditChanges> {
+        let (from, to) = keys::git_redirects().prefix_range();
+        let most = usize::try_from(MAX_MOVED).unwrap_or(usize::MAX);
+        let there = map::range(self.session, &self.root, &map::Range::new(from, to).limit(most))?.len();
+        let mut plan = EditChanges::default();
+        for (path, page, anchor) in redirects.iter().take(most - there) {
+            let key = keys::git_redirect(&normal_path(path));
+            if self.get(&key)?.is_none() {
+                let redirect = GitRedirect { page: page.clone(), anchor: anchor.clone() };
+                plan.changes.put(key, encode(&redirect)?);
             }
         }
         Ok(plan)

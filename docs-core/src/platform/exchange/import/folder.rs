@@ -181,6 +181,7 @@ impl Folder {
         let mut plan = ImportPlan::new(&config, &tree, summary.as_deref()).map_err(wrong)?;
         plan.warnings.iter().for_each(|warning| gathered.warnings.add(warning.to_string()));
         let mut texts = self.texts(&plan)?;
+        let titles = directive_titles(&texts, config.format);
         let mut budget = IncludeBudget::default();
         let mut text_bytes = 0;
         for (path, text) in &mut texts {
@@ -197,10 +198,20 @@ impl Folder {
         }
         plan.file_warning().into_iter().for_each(|warning| gathered.warnings.add(warning));
         let mut reader = FolderReader::new(&self, platform, &tree, &plan);
+        reader.titles = titles;
         reader.name(&plan);
         reader.add_files(domain, &plan, gathered).await?;
         reader.add_includes(&plan, &texts, gathered)?;
-        reader.add_pages(&plan, &texts, gathered).await
+        reader.add_pages(&plan, &texts, gathered).await?;
+        let redirects = plan.redirects.iter().filter_map(|redirect| {
+            let page = reader.pages.get(&redirect.to)?.clone();
+            Some((redirect.from.clone(), page, redirect.anchor.clone()))
+        });
+        let redirects: Vec<_> = redirects.collect();
+        if !redirects.is_empty() {
+            gathered.edits.push(Edit::AddRedirects { redirects });
+        }
+        Ok(())
     }
 
     /// Returns the text of a page of mdBook or HonKit with the results of its directives, or `None` if it has none.
@@ -266,6 +277,13 @@ impl Folder {
     }
 }
 
+/// Returns the titles that `{{#title …}}` sets in pages of mdBook. Readers see the text without the directive.
+fn directive_titles(texts: &BTreeMap<RepoPath, String>, format: BookFormat) -> HashMap<RepoPath, String> {
+    let title = |text: &str| parse_page(text).repository_fields(format).title;
+    let books = texts.iter().filter(|(_, text)| format == BookFormat::MdBook && text.contains("{{#title"));
+    books.filter_map(|(path, text)| Some((path.clone(), title(text)?))).collect()
+}
+
 /// Returns the size of a file as text in bytes. A text that is not UTF-8 needs up to three bytes for each of its bytes.
 fn text_length(bytes: &Bytes) -> u64 {
     let factor = if str::from_utf8(bytes).is_ok() { 1 } else { 3 };
@@ -289,6 +307,8 @@ struct FolderReader<'a> {
     pages: HashMap<RepoPath, PageId>,
     files: HashMap<RepoPath, FileId>,
     includes: HashMap<RepoPath, ReusableId>,
+    /// The titles that directives of mdBook set.
+    titles: HashMap<RepoPath, String>,
 }
 
 impl<'a> FolderReader<'a> {
@@ -301,6 +321,7 @@ impl<'a> FolderReader<'a> {
             pages: HashMap::new(),
             files: HashMap::new(),
             includes: HashMap::new(),
+            titles: HashMap::new(),
         }
     }
 
@@ -424,7 +445,7 @@ impl<'a> FolderReader<'a> {
                 Draft {
                     id: id.clone(),
                     parent: parent.clone(),
-                    title: &page.title,
+                    title: self.titles.get(&file.path).unwrap_or(&page.title),
                     slug,
                     markdown: &markdown,
                 }
