@@ -47,7 +47,8 @@ pub struct Expansions {
 
 impl Expansions {
     /// Returns the text with the results in place of the directives, of at most [`MAX_EXPANDED_BYTES`] unless the text
-    /// itself is longer. A directive without a result, or with one that does not fit, is removed. If the hints do not
+    /// itself is longer. A directive without a result, or with one that does not fit, is removed; in a code example of
+    /// HonKit, an `include` without a result is unchanged. If the hints do not
     /// fit, the text is returned unchanged.
     #[must_use]
     pub fn expand<'t>(&self, source: &'t str) -> Cow<'t, str> {
@@ -63,7 +64,7 @@ impl Expansions {
             Token::Hidden => {}
             Token::Directive(directive) => {
                 let Some((key, value)) = self.values(directive.place).get_key_value(&directive.key()) else {
-                    return;
+                    return out.push_str(directive.fallback);
                 };
                 // A page can have tens of thousands of directives with the same long result.
                 let breaks =

@@ -166,7 +166,13 @@ impl<'r> Resolver<'r> {
                 value.filter(|value| self.take(value)).cloned().unwrap_or_default()
             }
             "include" | "rustdoc_include" | "playground" | "playpen" => {
-                self.included(directive).unwrap_or_default()
+                let warnings = self.out.warnings.len();
+                let value = self.included(directive);
+                if value.is_none() && !directive.fallback.is_empty() {
+                    // Readers see the directive.
+                    self.out.warnings.truncate(warnings);
+                }
+                value.unwrap_or_default()
             }
             _ => String::new(),
         }
@@ -251,6 +257,7 @@ impl<'r> Resolver<'r> {
             Token::Hidden => {}
             Token::Directive(directive) => {
                 let value = self.value(&directive);
+                let value = if value.is_empty() { directive.fallback.to_owned() } else { value };
                 let value = if directive.hides_lines { without_hidden_lines(&value) } else { value };
                 let breaks = count_line_breaks(&value);
                 if out.len() + prefixed_length(&value, breaks, directive.prefix) <= MAX_EXPANDED_BYTES {

@@ -26,6 +26,8 @@ pub(super) struct Directive<'t> {
     pub(super) prefix: &'t str,
     /// `true` within Rust code, whose hidden lines are not shown.
     pub(super) hides_lines: bool,
+    /// The text that readers see if there is no result: the directive itself, if it may belong to a code example.
+    pub(super) fallback: &'t str,
 }
 
 /// The surroundings of a directive.
@@ -149,10 +151,18 @@ impl<'t> Scanner<'_, 't> {
     }
 
     /// Visits a directive. `prefix` is that of its line.
-    fn directive(&mut self, prefix: &'t str, start: usize, (name, arguments): (&'t str, &'t str)) {
+    fn directive(
+        &mut self,
+        prefix: &'t str,
+        (start, source): (usize, &'t str),
+        (name, arguments): (&'t str, &'t str),
+    ) {
         let prefix = if prefix.len() == start { prefix } else { "" };
         let (place, hides_lines) = (self.current_place(), self.hides_lines());
-        (self.visit)(Token::Directive(Directive { name, arguments, place, prefix, hides_lines }));
+        // Other template languages have tags of the same form.
+        let is_example = self.format == BookFormat::HonKit && name == "include" && place == Place::Code;
+        let fallback = if is_example { source } else { "" };
+        (self.visit)(Token::Directive(Directive { name, arguments, place, prefix, hides_lines, fallback }));
     }
 
     fn text(&mut self, text: &'t str) {
@@ -194,7 +204,7 @@ impl<'t> Scanner<'_, 't> {
                 continue;
             }
             self.text(&line[done..start]);
-            self.directive(prefix, start, found);
+            self.directive(prefix, (start, &line[start..end + 2]), found);
             (done, at) = (end + 2, end + 2);
         }
         self.text(&line[done..]);
@@ -221,7 +231,7 @@ impl<'t> Scanner<'_, 't> {
                 }
                 HonkitAction::Directive(found) => {
                     self.honkit_text(&line[done..start]);
-                    self.directive(prefix, start, found);
+                    self.directive(prefix, (start, &line[start..end + 2]), found);
                 }
             }
             (done, at) = (end + 2, end + 2);

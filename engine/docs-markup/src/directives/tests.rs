@@ -125,6 +125,19 @@ fn escaped_and_unknown_directives_are_text() {
 }
 
 #[test]
+fn includes_in_code_of_honkit_remain_without_their_file() {
+    let config = RepoConfig::from_honkit("{ \"variables\": { \"v\": 3 } }", &RepoPath::default());
+    let code =
+        |path: &str| format!("```html\n<a>\n    {{% include '{path}' %}}\n</a> {{{{ book.v }}}}\n```\n");
+    let expected = code("../gone.rs").replace("{{ book.v }}", "3");
+    assert_eq!(shown(&config, &code("../gone.rs"), &[]), (expected.clone(), vec![]));
+    let expected = expected.replace("{% include '../gone.rs' %}", "<svg/>");
+    assert_eq!(shown(&config, &code("../plus.svg"), &[("plus.svg", "<svg/>")]), (expected, vec![]));
+    let (text, warnings) = shown(&config, "a {% include '../gone.rs' %} b\n", &[]);
+    assert_eq!((text.as_str(), warnings.len()), ("a  b\n", 1));
+}
+
+#[test]
 fn missing_files_are_reported_and_not_shown() {
     for (text, warning) in [
         ("a {{#include ../gone.rs}} b", "the included file `../gone.rs` does not exist"),
