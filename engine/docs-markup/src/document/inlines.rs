@@ -87,7 +87,9 @@ fn hide(text: &str, atoms: &[Atom]) -> String {
     let mut at = 0;
     for atom in atoms {
         out.push_str(&text[at..atom.range.start]);
-        out.extend(std::iter::repeat_n('x', atom.range.len()));
+        // A footnote reference begins and ends with punctuation, which matters to emphasis next to it.
+        let mask = if matches!(atom.kind, AtomKind::Note(_)) { '.' } else { 'x' };
+        out.extend(std::iter::repeat_n(mask, atom.range.len()));
         at = atom.range.end;
     }
     out.push_str(&text[at..]);
@@ -136,6 +138,10 @@ fn events<'e>(
     let is_whole = range.start <= source.markdown.len() - source.markdown.trim_start().len()
         && range.end >= trimmed.len();
     if !is_whole || !matches!(first, Event::Start(Tag::Paragraph | Tag::Heading { .. })) {
+        return None;
+    }
+    // The underline of a heading cannot be a line of text.
+    if source.offset == 0 && matches!(first, Event::Start(Tag::Heading { .. })) {
         return None;
     }
     let mut out = Vec::new();

@@ -47,7 +47,11 @@ pub(super) fn pipes(reader: &mut BlockReader<'_>, lines: &[Line<'_>]) -> Option<
     let mut definition = BTreeMap::new();
     for (index, (title, align)) in pipes::cells(&head.text).iter().zip(&alignments).enumerate() {
         let kind = TableColumnKind::Text { text_alignment: *align, vertical_alignment: None };
-        let nodes = reader.text(title, InlineContext::Line)?;
+        // A title is plain text with its footnote references. The reading view resolves them.
+        let notes = std::mem::take(&mut reader.notes);
+        let nodes = reader.text(title, InlineContext::Line);
+        reader.notes = notes;
+        let nodes = nodes?;
         let plain = spelling::text_of_nodes(&nodes);
         let usual = print::title(&plain, InlineContext::Line);
         let spelling = (usual.as_deref() != Some(title.as_str())).then(|| title.clone());

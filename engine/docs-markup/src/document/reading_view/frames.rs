@@ -179,6 +179,20 @@ impl<'v> Builder<'v> {
         }
     }
 
+    /// Adds a paragraph with the annotated words of the column titles of the preceding table, if there are any.
+    pub(super) fn add_title_notes(&mut self) {
+        let mut nodes = Vec::new();
+        for note in std::mem::take(&mut self.view.title_notes) {
+            if !nodes.is_empty() {
+                spelling::add(&mut nodes, Leaf::new(", ", Vec::new()));
+            }
+            nodes.push(Node::Inline(note));
+        }
+        if !nodes.is_empty() && self.view.take(BLOCK_BYTES) {
+            self.add(paragraph(nodes));
+        }
+    }
+
     /// Records an anchor for the next block.
     pub(super) fn anchor(&mut self, id: &str) {
         if self.skipped.is_none() && is_id(id) && self.view.take(RUN_BYTES) {
@@ -349,6 +363,7 @@ impl<'v> Builder<'v> {
                 self.siblings().extend(front);
                 if let Some(table) = rows::table(rows, self.view) {
                     self.add(table);
+                    self.add_title_notes();
                 }
                 self.siblings().extend(rest);
             }

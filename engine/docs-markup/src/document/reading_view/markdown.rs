@@ -89,7 +89,16 @@ impl Reader<'_, '_> {
             }
             Event::End(tag) => self.end(tag),
             Event::Text(text) if &*text == EMPTY => {}
-            Event::Text(text) => builder.push(&text),
+            Event::Text(text) => {
+                let backslashes =
+                    source[..range.start].bytes().rev().take_while(|byte| *byte == b'\\').count();
+                let is_escaped = !backslashes.is_multiple_of(2);
+                match text.strip_prefix("[^").filter(|_| is_escaped) {
+                    // The empty placeholder prevents a footnote reference.
+                    Some(rest) => builder.push(&format!("[{EMPTY}^{rest}")),
+                    None => builder.push(&text),
+                }
+            }
             Event::Code(text) => builder.push_code(&text),
             Event::InlineMath(formula) => builder.push(&format!("${formula}$")),
             Event::DisplayMath(formula) => {

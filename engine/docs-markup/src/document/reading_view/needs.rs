@@ -1,6 +1,8 @@
 //! Detection of markup that was preserved as text.
 
-use docs_model::{Block, BlockKind, Document, Inline, InlineKind, Leaf, MarkKind, Node, TextNode};
+use docs_model::{
+    Block, BlockKind, Document, Inline, InlineKind, Leaf, MarkKind, Node, TableColumn, TextNode,
+};
 
 use super::{super::spelling::is_verbatim, addresses, dialects};
 
@@ -33,7 +35,7 @@ fn block(block: &Block) -> bool {
             }
             BlockKind::CodeLine { .. } => false,
             BlockKind::Blockquote {} => dialects::alert(block).is_some(),
-            BlockKind::Table(data) => data.definition.values().any(|column| is_markup(&column.title)),
+            BlockKind::Table(data) => data.definition.values().any(is_title_markup),
             BlockKind::Heading1(_) | BlockKind::Heading2(_) | BlockKind::Heading3(_) => {
                 nodes(&block.nodes) || has_attributes(&block.nodes)
             }
@@ -41,9 +43,9 @@ fn block(block: &Block) -> bool {
         }
 }
 
-/// Returns `true` for a title that may contain HTML or tags.
-pub(super) fn is_markup(title: &str) -> bool {
-    title.contains('<') || title.contains("{%")
+/// Returns `true` for a column whose title may contain HTML, tags or footnote references.
+pub(super) fn is_title_markup(column: &TableColumn) -> bool {
+    ["[^", "<", "{%"].iter().any(|sign| column.title.contains(sign))
 }
 
 /// Returns `true` if a heading ends with attributes, such as `{#id}`.

@@ -47,6 +47,9 @@ pub(super) fn table(rows: Vec<Row>, view: &mut View) -> Option<Block> {
         .is_some_and(|row| row.is_head || (rows.len() > 1 && row.cells.iter().all(|cell| cell.is_title)));
     let head = if is_head { rows.remove(0).cells } else { Vec::new() };
     let first = rows.first().map(|row| &row.cells);
+    for block in head.iter().flat_map(|cell| &cell.blocks) {
+        view.keep_title_notes(&block.nodes);
+    }
     let column = |index: usize| {
         let own = head.get(index).or_else(|| first?.get(index));
         let title = head.get(index).map(title).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, collections::HashMap, rc::Rc};
 
-use docs_model::{Block, Document};
+use docs_model::{Block, Document, Inline, InlineKind, Node};
 
 use super::labels::Labels;
 
@@ -17,6 +17,8 @@ pub(super) struct View {
     pub(super) labels: Rc<Labels>,
     /// The bodies of footnotes, by normalized label.
     pub(super) notes: HashMap<String, Vec<Block>>,
+    /// The annotations of the column titles of the last table. A title is plain text.
+    pub(super) title_notes: Vec<Inline>,
     /// The number of annotations so far.
     pub(super) annotations: usize,
     /// The number of footnote references so far.
@@ -34,12 +36,22 @@ impl View {
         Self {
             labels: Rc::new(Labels::of(document)),
             notes: HashMap::new(),
+            title_notes: Vec::new(),
             annotations: 0,
             references: 0,
             is_hidden: false,
             memory_left: MIN_MEMORY_BUDGET,
             destination_bytes_left: Rc::new(Cell::new(MAX_REPEATED_DESTINATION_BYTES)),
         }
+    }
+
+    /// Retains the annotations of a column title.
+    pub(super) fn keep_title_notes(&mut self, nodes: &[Node]) {
+        let notes = nodes.iter().filter_map(|node| match node {
+            Node::Inline(inline) if inline.kind == (InlineKind::Annotation {}) => Some(inline.clone()),
+            _ => None,
+        });
+        self.title_notes.extend(notes);
     }
 
     /// Returns the number of the next footnote reference.

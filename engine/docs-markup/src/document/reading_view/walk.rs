@@ -12,7 +12,7 @@ use super::{
         escape::InlineContext,
         inlines::label,
         limits::MAX_BLOCK_DEPTH,
-        print::{Labels as PrintLabels, Notation, write_inlines},
+        print::{self, Labels as PrintLabels, Notation, write_inlines},
         spelling::{self, is_verbatim},
         texts, work_budget,
     },
@@ -68,10 +68,14 @@ impl View {
                 }
             }
             BlockKind::Table(data) => {
-                for column in data.definition.values_mut().filter(|column| needs::is_markup(&column.title)) {
-                    let source = column.spelling.take().unwrap_or_else(|| column.title.clone());
+                for column in data.definition.values_mut().filter(|column| needs::is_title_markup(column)) {
+                    let usual = || print::title(&column.title, InlineContext::Line);
+                    let source =
+                        column.spelling.clone().or_else(usual).unwrap_or_else(|| column.title.clone());
+                    column.spelling = None;
                     let (nodes, _) = self.line(&source, Vec::new());
                     column.title = texts::inline_text(&nodes);
+                    self.keep_title_notes(&nodes);
                 }
             }
             BlockKind::Heading1(data) | BlockKind::Heading2(data) | BlockKind::Heading3(data) => {
@@ -92,7 +96,10 @@ impl View {
             }
             _ => {}
         }
+        // The notes of the titles follow this table, not one within its cells.
+        let title_notes = std::mem::take(&mut self.title_notes);
         self.children(&mut shown, depth);
+        self.title_notes = title_notes;
         shown
     }
 
@@ -239,9 +246,13 @@ impl View {
                             _ => Vec::new(),
                         }));
                     }
+                    // The closing delimiter of emphasis must be followed by punctuation, like that of a reference.
+                    let is_noted = inline.kind == (InlineKind::Annotation {})
+                        && leaves.last().is_some_and(|leaf| !leaf.marks.is_empty());
+                    let before = if is_noted { "<!---->" } else { "" };
                     let marks = marks_around(inline.spelling.as_deref());
                     let marks = leaves.last().map(|leaf| leaf.marks.iter().take(marks).copied().collect());
-                    let text = format!("{OPEN}{}{CLOSE}", originals.len());
+                    let text = format!("{before}{OPEN}{}{CLOSE}", originals.len());
                     let leaf = Leaf::new(text.clone(), marks.unwrap_or_default());
                     leaves.push(Leaf { spelling: Some(text), ..leaf });
                     let shown = self.inline(&inline);
@@ -280,6 +291,7 @@ impl Builder<'_> {
             self.close_text();
             if let Some(shown) = shown {
                 self.add(shown);
+                self.add_title_notes();
             }
             return;
         }

@@ -134,6 +134,16 @@ fn leaf(leaf: &Leaf) -> String {
 }
 
 #[test]
+fn no_line_of_a_list_item_is_lost_as_an_underline() {
+    shown(&[
+        (" - foo\n   bar\n  ===\n", "ul(li(p(foo bar ===)))"),
+        ("- foo\n===\n", "ul(li(p(foo ===)))"),
+        ("- foo\n  ===\n", "ul(li(h1#foo(foo)))"),
+        ("- foo\n---\n", "ul(li(p(foo))) hr"),
+    ]);
+}
+
+#[test]
 fn comments_are_invisible() {
     shown(&[
         ("<!-- a note to authors -->\n", ""),
@@ -205,6 +215,16 @@ fn footnotes_are_attached_to_their_references() {
         ("# T[^1]\n\n[^1]: n\n", "h1#t({T: p(n)})"),
         ("a[^1]\n\n[^1]: b[^2]\n[^2]: c[^1]\n", "p({a: p({b: p(c)})})"),
         ("No such note[^x].\n", "p(No such note[^x].)"),
+        ("**Bold.**[^1] and _it_[^2]x\n\n[^1]: n\n[^2]: m\n", "p({**Bold.**: p(n)} and {_it_: p(m)}x)"),
+        ("**See [b](/b).**[^1] c\n\n[^1]: n\n", "p(**See **[**b**]</b>{**.**: p(n)} c)"),
+        ("a[^1], \\[^1] and `[^1]` b\n\n[^1]: n\n", "p({a: p(n)}, [^1] and `[^1]` b)"),
+        ("a[^1] \\[^1] <u>b</u>[^1]\n\n[^1]: n\n", "p({a: p(n)} [^1] {b: p(n)})"),
+        ("| T[^1] | U |\n|---|---|\n| a | b |\n\n[^1]: n\n", "table(T | U / p(a) | p(b)) p({T: p(n)})"),
+        (
+            "| T[^1] | U[^2] |\n|---|---|\n| a[^1] | b |\n\n[^1]: n\n[^2]: m\n",
+            "table(T | U / p({a: p(n)}) | p(b)) p({T: p(n)}, {U: p(m)})",
+        ),
+        ("| T\\[^1] |\n|---|\n| a[^1] |\n\n[^1]: n\n", "table(T[^1] / p({a: p(n)}))"),
         (
             "{% hint style=\"info\" %}\nwith a note[^h].\n\n[^h]: Note in a hint.\n{% endhint %}\n",
             "Info(p(with a {note: p(Note in a hint.)}.))",
