@@ -139,7 +139,7 @@ impl Renderer<'_> {
                 let target = ContentRef::Url { url: url.clone() };
                 wrap_full_width(*full_width, self.card(&target, None, self.fragments(block, at)))
             }
-            BlockKind::ContentRef { target } => self.card(target, None, None),
+            BlockKind::ContentRef { target } => self.reference_card(block, target),
             BlockKind::Expandable { default_expanded } => self.expandable(block, *default_expanded, at),
             BlockKind::Tabs { full_width } => self.tabs(block, *full_width, at),
             // A tab outside of a tab group is shown as its content.

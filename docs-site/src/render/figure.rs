@@ -1,9 +1,13 @@
 //! Images, files and link cards.
 
-use docs_core::model::{Block, BlockKind, ContentRef, ImageAlign, ImageData, Length, Node};
+use docs_core::{
+    content::document,
+    model::{Block, BlockKind, ContentRef, ImageAlign, ImageData, Length, Node},
+};
 use maud::{Markup, html};
 
 use super::{NodePosition, Renderer};
+use crate::address::ReferenceTarget;
 
 /// The maximum width and height of an image, in pixels.
 const MAX_PIXELS: f64 = 10_000.0;
@@ -115,13 +119,35 @@ impl Renderer<'_> {
     pub(super) fn card(&self, target: &ContentRef, note: Option<&str>, caption: Option<Markup>) -> Markup {
         let to = self.target(target);
         let name = to.name.clone().unwrap_or_else(|| "…".to_owned());
+        self.named_card(&to, &name, note, caption)
+    }
+
+    /// Renders the card of a reference. If its address is broken, it shows the label in the source of the block.
+    pub(super) fn reference_card(&self, block: &Block, target: &ContentRef) -> Markup {
+        let to = self.target(target);
+        let label = || block.spelling.as_deref().and_then(written_label);
+        let written = match (&to.name, target) {
+            (None, ContentRef::Url { .. }) => label(),
+            _ => None,
+        };
+        let name = to.name.clone().or(written).unwrap_or_else(|| "…".to_owned());
+        self.named_card(&to, &name, None, None)
+    }
+
+    fn named_card(
+        &self,
+        to: &ReferenceTarget,
+        name: &str,
+        note: Option<&str>,
+        caption: Option<Markup>,
+    ) -> Markup {
         let inner = html! {
             span.name { (name) }
             @if let Some(note) = note { span.about { (note) } }
         };
         html! {
             figure.card-link {
-                (self.link(&to, Some("card"), inner))
+                (self.link(to, Some("card"), inner))
                 @if let Some(caption) = caption { figcaption { (caption) } }
             }
         }
@@ -139,6 +165,16 @@ impl Renderer<'_> {
         };
         self.card(target, size.as_deref(), self.fragments(block, at.child()))
     }
+}
+
+/// Returns the text of the first link in the source of a reference block.
+fn written_label(source: &str) -> Option<String> {
+    let inside = source.split_once("%}")?.1;
+    let start = inside.find('[')?;
+    let label = &inside[start + 1..start + inside[start..].find("](")?];
+    let document = document::parse(label);
+    let text = document::plain_text(&document::reading_view(&document));
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 /// Renders the placeholder for an image that cannot be loaded: its alternative text, otherwise its URL.

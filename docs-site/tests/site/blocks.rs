@@ -53,8 +53,9 @@ const BLOCKS: &[(&str, &str, &[&str])] = &[
     ),
     (
         "content-ref",
-        "{% content-ref url=\"/pages/other\" %}\n[other](/pages/other)\n{% endcontent-ref %}",
-        &["class=\"card\"", "Other page"],
+        "{% content-ref url=\"/pages/other\" %}\n[other](/pages/other)\n{% endcontent-ref %}\n\n\
+         {% content-ref url=\"broken-reference\" %}\n[The *lost* page](broken-reference)\n{% endcontent-ref %}",
+        &["class=\"card\"", "Other page", "The lost page"],
     ),
     (
         "expandable",
