@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use crate::failure::{Failure, IndexResult};
 
 /// Version of the format: tables, their content, and tokenization. An index with another version is rebuilt.
-const FORMAT_VERSION: i64 = 1;
+const FORMAT_VERSION: i64 = 2;
 
 /// The tables. The id of a posting list is the number of the word times four, plus the field.
 const TABLES: &str = "

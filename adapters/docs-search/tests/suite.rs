@@ -77,7 +77,12 @@ async fn count(index: &impl SearchIndex, text: &str) -> usize {
 #[tokio::test]
 async fn committed_changes_and_position_persist() {
     let folder = TempDir::new().expect("a folder");
-    let note = IndexedSpace { space: space("s"), organization: org(), root: Hash::compute(b"root") };
+    let note = IndexedSpace {
+        space: space("s"),
+        organization: org(),
+        root: Hash::compute(b"root"),
+        generated: None,
+    };
     let at = FeedPos("12 \"quoted\"".into());
     {
         let index = SqliteSearch::folder(folder.path()).expect("an index");

@@ -6,6 +6,7 @@
 //! until the index has been complete once.
 
 mod follow;
+mod generated;
 mod languages;
 mod scope;
 
@@ -255,6 +256,9 @@ impl Platform {
         let view = self.content().view(&space.domain, space.root);
         let ids: Vec<PageId> = hits.iter().map(|hit| hit.page.clone()).collect();
         let mut pages = lineage(&view, ids).await?;
+        let others: Vec<&PageHit> =
+            hits.iter().copied().filter(|hit| !pages.contains_key(&hit.page)).collect();
+        let generated = self.found_generated_pages(space, &view, &others, audience).await?;
         match audience {
             Audience::Members => {}
             Audience::Public => pages.retain(|_, page| page.condition.is_none()),
@@ -263,7 +267,17 @@ impl Platform {
                 pages.retain(|id, page| filter.meets(id, page));
             }
         }
-        hits.iter().map(|hit| self.page_result(space, hit, &pages)).collect()
+        let result = |hit: &&PageHit| match generated.get(&hit.page) {
+            Some(found) => Ok(Some(self.shown_result(
+                space,
+                hit,
+                &found.title,
+                found.path.clone(),
+                IndexedText::new(hit, found.text),
+            ))),
+            None => self.page_result(space, hit, &pages),
+        };
+        hits.iter().map(result).collect()
     }
 
     fn page_result(
@@ -282,26 +296,53 @@ impl Platform {
             return Ok(None);
         }
         let slugs: Vec<&str> = line.iter().rev().map(|entry| entry.slug.as_str()).collect();
-        let path = slugs.join("/");
+        let text = IndexedText::new(hit, text_hash(entry)?);
+        Ok(Some(self.shown_result(space, hit, &entry.title, slugs.join("/"), text)))
+    }
+
+    /// Returns the result for a visible page.
+    fn shown_result(
+        &self,
+        space: &SpaceRecord,
+        hit: &PageHit,
+        title: &str,
+        path: String,
+        text: IndexedText,
+    ) -> SearchPageResult {
+        let id = &hit.page;
         let app = self.urls().page(&space.id, &path);
-        let found = if hit.text == text_hash(entry)? { hit.excerpts.as_slice() } else { &[] };
+        let found = if text == IndexedText::Current { hit.excerpts.as_slice() } else { &[] };
         let sections = found.iter().map(|section| {
             let anchor = section.anchor.as_ref().map(|anchor| format!("#{anchor}")).unwrap_or_default();
             SearchSectionResult {
                 id: format!("{id}/{}", section.index),
-                title: section.heading.clone().unwrap_or_else(|| entry.title.clone()),
+                title: section.heading.clone().unwrap_or_else(|| title.to_owned()),
                 path: format!("{path}{anchor}"),
                 body: section.body.clone(),
                 urls: PageUrls { app: format!("{app}{anchor}") },
             }
         });
-        Ok(Some(SearchPageResult {
+        SearchPageResult {
             id: id.clone(),
-            title: entry.title.clone(),
+            title: title.to_owned(),
             sections: sections.collect(),
             path,
             urls: PageUrls { app },
-        }))
+        }
+    }
+}
+
+/// The state of the indexed text of a page.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum IndexedText {
+    Current,
+    /// The page has changed since, so no excerpt is shown.
+    Outdated,
+}
+
+impl IndexedText {
+    fn new(hit: &PageHit, current: Hash) -> Self {
+        if hit.text == current { Self::Current } else { Self::Outdated }
     }
 }
 

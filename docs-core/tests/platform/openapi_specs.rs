@@ -4,6 +4,7 @@ mod faults;
 mod model;
 mod pages;
 mod real;
+mod search;
 
 use std::{sync::Arc, time::Duration};
 

@@ -196,6 +196,31 @@ async fn computed_page_is_returned_as_pages_or_as_written() {
 }
 
 #[tokio::test]
+async fn search_finds_operations_of_generated_pages() {
+    let s = Server::new().await;
+    let space = space_with_computed_page(&s).await;
+    spec(&s, "pets").await;
+    let text = PETS.replace("\"responses\"", "\"summary\": \"Lists animals\", \"responses\"");
+    s.put(&format!("/v1/orgs/{}/openapi/pets", s.org), json!({ "source": { "text": text } })).await;
+    s.platform.settle().await.expect("settled");
+    let site = s.site("Docs", &[&space]).await;
+    s.post(&format!("{site}/publish"), 200, json!({})).await;
+    let in_space =
+        async |query: &str| s.get(&format!("/v1/spaces/{space}/search?query={query}")).await["items"].clone();
+    for query in ["animals", "%22GET%20%2Fpets%22", "pets"] {
+        let found = in_space(query).await;
+        assert_eq!((&found[0]["title"], &found[0]["path"]), (&json!("pets"), &json!("pets")), "{query}");
+        let search = json!({ "query": query.replace("%22", "\"").replace("%20", " ").replace("%2F", "/") });
+        let on_site = s.post(&format!("{site}/search"), 200, search).await.body;
+        assert_eq!(on_site["items"][0]["pages"], found, "{query}");
+    }
+    let section = &in_space("animals").await[0]["sections"][0];
+    assert_eq!((&section["title"], &section["path"]), (&json!("Lists animals"), &json!("pets#get/pets")));
+    let page = id(&in_space("animals").await[0]);
+    assert_eq!(s.get(&format!("/v1/spaces/{space}/content/page/{page}")).await["path"], "pets");
+}
+
+#[tokio::test]
 async fn conditional_edit_of_content_with_computed_pages() {
     let s = Server::new().await;
     let space = space_with_computed_page(&s).await;

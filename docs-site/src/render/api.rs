@@ -20,7 +20,7 @@ use self::{
 };
 use super::{
     NodePosition, Renderer,
-    anchors::{fragment, method_class, operation_anchor},
+    anchors::{fragment, method_class},
     plain::plain_text,
 };
 
@@ -81,7 +81,7 @@ impl Renderer<'_> {
     }
 
     fn subject(&self, spec: &str, subject: &SpecSubject, of: &OperationDetail, at: NodePosition) -> Markup {
-        let anchor = operation_anchor(subject);
+        let anchor = subject.anchor();
         let anchor = Some(anchor).filter(|anchor| self.counter.is_first_use(anchor));
         let (method, name, role) = match subject {
             SpecSubject::Operation { method, path } => (method, path, OperationRole::Called),
@@ -93,7 +93,7 @@ impl Renderer<'_> {
 
     /// The name of an operation, webhook or schema beyond the limits of the page. The first one has a notice.
     fn left_out_subject(&self, subject: &SpecSubject, target: &ContentRef) -> Markup {
-        let anchor = Some(operation_anchor(subject)).filter(|anchor| self.counter.is_first_use(anchor));
+        let anchor = Some(subject.anchor()).filter(|anchor| self.counter.is_first_use(anchor));
         html! {
             div id=[anchor] {
                 @if self.counter.is_first_left_out() { (self.left_out()) }
@@ -320,7 +320,7 @@ impl Renderer<'_> {
     }
 
     fn named_schema(&self, subject: &SpecSubject, of: &BodyDetail, at: NodePosition) -> Markup {
-        let anchor = Some(operation_anchor(subject)).filter(|anchor| self.counter.is_first_use(anchor));
+        let anchor = Some(subject.anchor()).filter(|anchor| self.counter.is_first_use(anchor));
         html! {
             details.expandable.api id=[anchor] {
                 summary { code { (of.name) } }

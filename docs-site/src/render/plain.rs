@@ -7,7 +7,7 @@ use docs_core::{
     platform::{SpecDetail, SpecSubject},
 };
 
-use super::anchors::{fragment, method_class, operation_anchor};
+use super::anchors::{fragment, method_class};
 use crate::{
     html::{Html, NamedMarkup},
     references::Specs,
@@ -184,7 +184,7 @@ fn operation_entry(block: &Block) -> Option<OutlineEntry> {
         SpecSubject::Operation { path: name, .. } | SpecSubject::Webhook { name, .. } => name.clone(),
         _ => return None,
     };
-    let anchor = operation_anchor(&subject);
+    let anchor = subject.anchor();
     Some(OutlineEntry { level: 1, anchor, text, operation: Some((spec.clone(), subject)) })
 }
 

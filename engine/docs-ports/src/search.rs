@@ -44,6 +44,17 @@ pub struct IndexedSpace {
     pub organization: OrgId,
     /// The root of the indexed content.
     pub root: Hash,
+    /// The indexed pages that are not part of the content; `None` if the content has no place for any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generated: Option<IndexedGeneratedPages>,
+}
+
+/// The indexed pages of a space that are generated from other sources than its content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexedGeneratedPages {
+    /// A hash of everything that the pages are generated from.
+    pub source: Hash,
+    pub pages: Vec<PageId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

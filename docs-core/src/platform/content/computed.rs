@@ -6,6 +6,7 @@
 //! specification.
 
 mod cache;
+mod indexed;
 mod outline;
 mod overview;
 

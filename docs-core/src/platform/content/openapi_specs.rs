@@ -6,6 +6,7 @@
 
 mod content;
 mod detail;
+mod feed;
 pub(in crate::platform) mod fetch;
 pub(in crate::platform) mod process;
 mod source;
@@ -24,8 +25,9 @@ pub use self::detail::{
     SchemaLimit, SchemeDetail, SchemeKind, ScopeDetail, ServerDetail, ShownSpec, SpecDetail, SpecSubject,
     ValueDetail, VariableDetail,
 };
-use self::process::ProcessSpec;
+pub(in crate::platform) use self::feed::SPEC_FEED;
 pub(in crate::platform) use self::subjects::{MAX_SHOWN_SUBJECTS, SpecDetailCache};
+use self::{feed::feed_spec, process::ProcessSpec};
 use crate::{
     Error, Result,
     model::{
@@ -459,6 +461,7 @@ async fn spec_change(
     if old.visibility != visibility {
         let new = OpenApiSpecRecord { visibility, updated_at: now, ..OpenApiSpecRecord::clone(&old) };
         tx.put(&*old, new)?;
+        feed_spec(tx, org);
     }
     Ok(())
 }
@@ -476,6 +479,7 @@ async fn spec_deletion(
     let (access, old) = read_spec(tx, actor, org, slug).await?;
     access.require(OrgAction::CreateContent)?;
     tx.delete(&*old);
+    feed_spec(tx, org);
     let purge = PurgeSpec { spec: old.id.clone() };
     jobs::enqueue(tx, now, purge.to_new_job(job, &old.id, now)?).await
 }

@@ -21,10 +21,11 @@ use super::{is_indexed, text_hash};
 use crate::{
     Error, ErrorKind, Result,
     content::{
-        Attribute, ContentError, PageEntry, RevisionChange, UndecidedConditions, View, document, run_on_text,
+        Attribute, ContentError, PageEntry, PageKind, RevisionChange, UndecidedConditions, View, document,
+        run_on_text,
     },
-    model::{Block, BlockKind, Node, PageId, SpaceId},
-    platform::{jobs::catch_panic, kernel::platform::Platform},
+    model::{Block, BlockKind, Node, OrgId, PageId, SpaceId},
+    platform::{content::openapi_specs::SPEC_FEED, jobs::catch_panic, kernel::platform::Platform},
     ports::{
         SearchError, SearchIndex,
         search::{IndexChange, IndexedSpace, PageDocument, Section},
@@ -120,6 +121,15 @@ impl Follower {
         Ok(self.index.clear().await?)
     }
 
+    /// Passes a full batch to the index, without a position: until the space is recorded, its previous root applies.
+    pub(super) async fn apply_if_full(&self, pending: &mut IndexBatch) -> Result<()> {
+        if pending.is_full() {
+            let full = std::mem::take(pending);
+            self.index.apply(full.changes, None).await.map_err(lost_batch_error)?;
+        }
+        Ok(())
+    }
+
     /// Waits until no other worker of this process is updating the index.
     pub(in crate::platform) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.turn.lock().await
@@ -128,17 +138,21 @@ impl Follower {
 
 /// A batch of index changes.
 #[derive(Default)]
-struct IndexBatch {
+pub(super) struct IndexBatch {
     changes: Vec<IndexChange>,
     bytes: usize,
 }
 
 impl IndexBatch {
-    fn push(&mut self, change: IndexChange) {
+    pub(super) fn push(&mut self, change: IndexChange) {
         if let IndexChange::PutPage(page) = &change {
             self.bytes += page.size();
         }
         self.changes.push(change);
+    }
+
+    pub(super) fn extend(&mut self, changes: impl IntoIterator<Item = IndexChange>) {
+        changes.into_iter().for_each(|change| self.push(change));
     }
 
     const fn is_full(&self) -> bool {
@@ -223,12 +237,19 @@ impl Platform {
             state.is_compared = false;
             return Ok(RoundOutcome::Changed);
         }
-        // Keys for heads of change requests have a third segment.
-        let of_space = |key: &Key| match key::segments(key).as_slice() {
-            [_, space] => space.parse().ok(),
-            _ => None,
-        };
-        let moved: BTreeSet<SpaceId> = news.iter().filter_map(|(_, key)| of_space(key)).collect();
+        let mut moved: BTreeSet<SpaceId> = BTreeSet::new();
+        let mut changed_specs: BTreeSet<OrgId> = BTreeSet::new();
+        for (_, key) in &news {
+            // Keys for heads of change requests have a third segment.
+            match key::segments(key).as_slice() {
+                [kind, org] if kind == SPEC_FEED => changed_specs.extend(org.parse()),
+                [_, space] => moved.extend(space.parse()),
+                _ => {}
+            }
+        }
+        for org in &changed_specs {
+            moved.extend(self.spaces_with_generated_pages(follower, org).await?);
+        }
         let moved: Vec<SpaceId> = moved.into_iter().collect();
         let mut pending = IndexBatch::default();
         for some in moved.chunks(COMPARE_BATCH) {
@@ -321,17 +342,20 @@ impl Platform {
         noted: Option<IndexedSpace>,
         pending: &mut IndexBatch,
     ) -> Result<()> {
-        let now = IndexedSpace {
+        let mut now = IndexedSpace {
             space: space.id.clone(),
             organization: space.organization.clone(),
             root: space.root,
+            generated: None,
         };
         if noted.as_ref() == Some(&now) {
             return Ok(());
         }
+        let before = noted.clone();
         let view = self.content().view(&space.domain, space.root);
         let changes = match noted.filter(|noted| noted.organization == now.organization) {
             None => None,
+            Some(noted) if noted.root == now.root => Some(Vec::new()),
             Some(noted) => match self.content().diff(&space.domain, noted.root, space.root).await {
                 // The indexed content no longer exists.
                 Err(ContentError::NotFound(_)) => None,
@@ -344,9 +368,18 @@ impl Platform {
             for page in tree.pages().iter().filter(|page| is_indexed(&page.entry)) {
                 self.put_page(follower, space, &view, &page.id, &page.entry, pending).await?;
             }
+            now.generated = self.index_generated_pages(follower, space, &view, None, pending).await?;
             pending.push(IndexChange::PutSpace(now));
             return Ok(());
         };
+        let generated = before.as_ref().and_then(|before| before.generated.as_ref());
+        // Only content that has a computed page, or gets one, is read as a whole.
+        if generated.is_some() || changes.iter().any(is_computed) {
+            now.generated = self.index_generated_pages(follower, space, &view, generated, pending).await?;
+        }
+        if before.as_ref() == Some(&now) {
+            return Ok(());
+        }
         for change in changes {
             match change {
                 RevisionChange::PageCreated(page) if is_indexed(&page.entry) => {
@@ -389,12 +422,7 @@ impl Platform {
             text: text_hash(entry)?,
             sections: run_on_text(&text, split_sections).await,
         })));
-        if pending.is_full() {
-            // The position is not recorded yet: until the space is recorded, its previous root applies.
-            let full = std::mem::take(pending);
-            follower.index.apply(full.changes, None).await.map_err(lost_batch_error)?;
-        }
-        Ok(())
+        follower.apply_if_full(pending).await
     }
 }
 
@@ -408,6 +436,16 @@ fn lost_batch_error(error: SearchError) -> Error {
     Error::new(ErrorKind::Unavailable, "the search index does not accept changes now").caused_by(error)
 }
 
+/// Returns `true` if a change creates or edits a computed page.
+fn is_computed(change: &RevisionChange) -> bool {
+    match change {
+        RevisionChange::PageCreated(page) | RevisionChange::PageEdited { page, .. } => {
+            page.entry.kind == PageKind::Computed
+        }
+        _ => false,
+    }
+}
+
 /// Returns `true` if an indexed attribute changed.
 fn is_indexed_change(attributes: &[Attribute]) -> bool {
     use Attribute::{Body, Description, Kind, NoIndex, Title};
@@ -416,7 +454,7 @@ fn is_indexed_change(attributes: &[Attribute]) -> bool {
 
 /// Splits the text of a page by headings. Conditional content is omitted, because the index also serves visitors and
 /// cannot evaluate their conditions.
-fn split_sections(markdown: &str) -> Vec<Section> {
+pub(super) fn split_sections(markdown: &str) -> Vec<Section> {
     let mut document = document::parse(markdown);
     document.nodes.iter_mut().for_each(without_conditions);
     let mut undecided = UndecidedConditions::default();

@@ -12,7 +12,7 @@ use docs_memstore::MemGit;
 use super::*;
 use crate::{git::import, visitors};
 
-const SPEC: &str = r#"
+pub(super) const SPEC: &str = r#"
 openapi: 3.1.0
 info: { title: Pets, version: '1' }
 tags:
@@ -40,7 +40,7 @@ webhooks:
 components: { schemas: { Pet: { type: object }, Error: { type: object } } }
 "#;
 
-const SUMMARY: &str = "# Table of contents
+pub(super) const SUMMARY: &str = "# Table of contents
 
 * [Welcome](README.md)
 * [API](api.md)
@@ -58,7 +58,7 @@ const SUMMARY: &str = "# Table of contents
 ";
 
 /// A page with a block of the specification.
-const API: &str = "# API
+pub(super) const API: &str = "# API
 
 {% openapi-operation spec=\"pets\" path=\"/pets\" method=\"get\" %}
 {% endopenapi-operation %}
@@ -108,7 +108,7 @@ async fn outline(w: &World, space: &SpaceId) -> Vec<String> {
         .collect()
 }
 
-async fn put(w: &World, text: &str) {
+pub(super) async fn put(w: &World, text: &str) {
     w.put_spec("pets", SpecSource::Text(text.to_owned())).await;
     w.settled().await;
 }

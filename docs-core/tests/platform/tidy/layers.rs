@@ -86,7 +86,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ("content", &["kernel", "nouns", "access", "jobs", "people", "publishing", "library"]),
     ("sites", &["kernel", "nouns", "access", "jobs", "publishing", "library"]),
     ("exchange", &["kernel", "nouns", "access", "jobs", "people", "library", "content"]),
-    ("search", &["kernel", "nouns", "access", "jobs", "publishing", "sites"]),
+    ("search", &["kernel", "nouns", "access", "jobs", "publishing", "content", "sites"]),
     (
         "host",
         &[

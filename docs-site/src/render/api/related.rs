@@ -7,10 +7,7 @@ use maud::{Markup, html};
 
 use crate::{
     address::safe_link,
-    render::{
-        NodePosition, Renderer,
-        anchors::{fragment, operation_anchor},
-    },
+    render::{NodePosition, Renderer, anchors::fragment},
 };
 
 impl Renderer<'_> {
@@ -58,7 +55,7 @@ impl Renderer<'_> {
                 LinkedOperation::Id(id) => id.clone(),
                 _ => subject_name(subject),
             };
-            return html! { a href=(fragment(&operation_anchor(subject))) { code { (name) } } };
+            return html! { a href=(fragment(&subject.anchor())) { code { (name) } } };
         }
         match of {
             LinkedOperation::Id(name) | LinkedOperation::Reference(name) => html! { code { (name) } },

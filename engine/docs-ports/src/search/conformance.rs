@@ -156,8 +156,12 @@ pub async fn a_phrase_stands_in_one_place(index: &impl SearchIndex) {
 pub async fn a_space_is_removed_whole(index: &impl SearchIndex) {
     put(index, (0..30).map(|n| page(("s", &format!("p{n}")), "Page", &[])).collect()).await;
     put(index, vec![page(("t", "p0"), "Page", &[])]).await;
-    let note =
-        |name| IndexedSpace { space: space(name), organization: org("org"), root: Hash::compute(b"root") };
+    let note = |name| IndexedSpace {
+        space: space(name),
+        organization: org("org"),
+        root: Hash::compute(b"root"),
+        generated: None,
+    };
     let notes = vec![IndexChange::PutSpace(note("s")), IndexChange::PutSpace(note("t"))];
     index.apply(notes, None).await.expect("applied");
     index.apply(vec![IndexChange::DropSpace(space("s"))], None).await.expect("applied");
@@ -240,7 +244,12 @@ pub async fn case_and_diacritics_do_not_matter(index: &impl SearchIndex) {
 
 /// A cleared index is equal to an empty one.
 pub async fn clearing_forgets_everything(index: &impl SearchIndex) {
-    let note = IndexedSpace { space: space("s"), organization: org("org"), root: Hash::compute(b"root") };
+    let note = IndexedSpace {
+        space: space("s"),
+        organization: org("org"),
+        root: Hash::compute(b"root"),
+        generated: None,
+    };
     let changes =
         vec![IndexChange::PutPage(Box::new(page(("s", "a"), "Alpha", &[]))), IndexChange::PutSpace(note)];
     index.apply(changes, Some(FeedPos("1".into()))).await.expect("applied");
@@ -425,6 +434,7 @@ pub async fn what_is_noted_of_spaces_is_listed(index: &impl SearchIndex) {
             space: space(name),
             organization: org("org"),
             root: Hash::compute(root),
+            generated: None,
         })
     };
     for name in ["c", "a", "e", "b", "d"] {

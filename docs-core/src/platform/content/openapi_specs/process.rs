@@ -14,6 +14,7 @@ use docs_macros::operation;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::feed::feed_spec;
 use crate::{
     Error, ErrorKind, Result,
     model::{
@@ -289,6 +290,7 @@ async fn round_end(
             remove_oldest_version(tx, &old.id).await?;
             tx.create(OpenApiSpecVersionRecord::clone(version));
             new.last_version = Some(version.id.clone());
+            feed_spec(tx, &old.organization);
         }
         Err(failure) => {
             new.error_code = Some(failure.code);

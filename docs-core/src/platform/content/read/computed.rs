@@ -55,11 +55,17 @@ impl Platform {
         let seen = filter.visible_pages(tree);
         let places = self.computed_places(org, tree).await?;
         let shown = computed::sources(tree).map(|(at, _)| at).filter(|at| seen.get(*at) == Some(&true));
-        self.inner.memory.get_or_default::<GeneratedPageCache>().get_or_make(
-            tree,
-            &places,
-            &shown.collect::<Vec<_>>(),
-        )
+        self.generated_pages_at(tree, &places, &shown.collect::<Vec<_>>())
+    }
+
+    /// Generates the pages of the computed pages at these indexes.
+    pub(in crate::platform) fn generated_pages_at(
+        &self,
+        tree: &PageTree,
+        places: &ComputedPlaces,
+        shown: &[usize],
+    ) -> Result<Arc<GeneratedPages>> {
+        self.inner.memory.get_or_default::<GeneratedPageCache>().get_or_make(tree, places, shown)
     }
 
     /// Returns the computed pages of content, or `None` if they are returned as stored.

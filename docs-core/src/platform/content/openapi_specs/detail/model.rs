@@ -31,6 +31,20 @@ pub enum SpecSubject {
     Schema(String),
 }
 
+impl SpecSubject {
+    /// The anchor of the subject on a page of a site. The anchors of headings contain no slash.
+    #[must_use]
+    pub fn anchor(&self) -> String {
+        let anchor = match self {
+            Self::Operation { method, path } if path.starts_with('/') => format!("{method}{path}"),
+            Self::Operation { method, path: name } => format!("{method}/{name}"),
+            Self::Webhook { method, name } => format!("webhook/{method}/{name}"),
+            Self::Schema(name) => format!("schema/{name}"),
+        };
+        anchor.chars().map(|c| if c.is_whitespace() || c.is_control() { '-' } else { c }).collect()
+    }
+}
+
 /// The content of a part of a specification.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

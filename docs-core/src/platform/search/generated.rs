@@ -1,0 +1,155 @@
+//! The pages that are generated from OpenAPI specifications, in the index and in the results of searches.
+//!
+//! Their content depends on the latest versions of specifications, which are not part of a revision. The index
+//! therefore records, for each space, the generated pages and a hash of their sources.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use super::{
+    Audience,
+    follow::{Follower, IndexBatch, split_sections},
+};
+use crate::{
+    Result,
+    content::{PageTree, TreePage, View, run_in_place},
+    model::{OrgId, PageId, SpaceId},
+    platform::{
+        content::computed::{self, GeneratedPage, GeneratedPages},
+        kernel::platform::Platform,
+        publishing::visitors::ContentReader,
+    },
+    ports::search::{IndexChange, IndexedGeneratedPages, PageDocument, PageHit},
+    store::{Batches, Hash, key, records::SpaceRecord},
+};
+
+/// Number of spaces read per batch.
+const SPACE_BATCH: u32 = 100;
+
+/// A generated page as the reader of a search result sees it.
+pub(super) struct FoundPage {
+    pub(super) title: String,
+    pub(super) path: String,
+    /// The hash of its current text.
+    pub(super) text: Hash,
+}
+
+impl Platform {
+    /// Updates the index for the generated pages of a space. Returns the record of them, or `None` if the content has
+    /// no place for generated pages.
+    pub(super) async fn index_generated_pages(
+        &self,
+        follower: &Follower,
+        space: &SpaceRecord,
+        view: &View,
+        before: Option<&IndexedGeneratedPages>,
+        pending: &mut IndexBatch,
+    ) -> Result<Option<IndexedGeneratedPages>> {
+        let tree = view.tree().await?;
+        let old = before.map(|before| before.pages.as_slice()).unwrap_or_default();
+        if !computed::has_computed_pages(&tree) {
+            pending.extend(old.iter().map(|id| IndexChange::DropPage(space.id.clone(), id.clone())));
+            return Ok(None);
+        }
+        let shown = indexed_places(&tree, |_| true);
+        let places = self.computed_places(&space.organization, &tree).await?;
+        let source = places.source_hash(&tree, &shown)?;
+        if let Some(before) = before.filter(|before| before.source == source) {
+            return Ok(Some(before.clone()));
+        }
+        let made = self.generated_pages_at(&tree, &places, &shown)?;
+        let mut pages = Vec::new();
+        for page in all_pages(&made) {
+            pending.push(IndexChange::PutPage(Box::new(run_in_place(|| document(space, page)))));
+            pages.push(page.id.clone());
+            follower.apply_if_full(pending).await?;
+        }
+        let new: BTreeSet<&PageId> = pages.iter().collect();
+        let gone = old.iter().filter(|id| !new.contains(id));
+        pending.extend(gone.map(|id| IndexChange::DropPage(space.id.clone(), id.clone())));
+        Ok(Some(IndexedGeneratedPages { source, pages }))
+    }
+
+    /// Returns the spaces of an organization whose indexed content has places for generated pages.
+    pub(super) async fn spaces_with_generated_pages(
+        &self,
+        follower: &Follower,
+        org: &OrgId,
+    ) -> Result<Vec<SpaceId>> {
+        let mut spaces = Vec::new();
+        let mut batches = Batches::of(SpaceRecord::by_org(org).scan(SPACE_BATCH));
+        while let Some(rows) = batches.next(&self.read().await?).await? {
+            let ids = rows.iter().map(|(row, _)| key::last_segment(row).parse());
+            let ids: Vec<SpaceId> = ids.filter_map(std::result::Result::ok).collect();
+            let noted = follower.index().indexed(&ids).await?;
+            let has_any = noted.into_iter().flatten().filter(|noted| noted.generated.is_some());
+            spaces.extend(has_any.map(|noted| noted.space));
+        }
+        Ok(spaces)
+    }
+
+    /// Returns the generated pages among the hits that the audience sees, by id.
+    pub(super) async fn found_generated_pages(
+        &self,
+        space: &SpaceRecord,
+        view: &View,
+        hits: &[&PageHit],
+        audience: &Audience,
+    ) -> Result<BTreeMap<PageId, FoundPage>> {
+        let mut found = BTreeMap::new();
+        if hits.is_empty() {
+            return Ok(found);
+        }
+        let tree = view.tree().await?;
+        if !computed::has_computed_pages(&tree) {
+            return Ok(found);
+        }
+        let shown = match audience {
+            Audience::Members => indexed_places(&tree, |_| true),
+            Audience::Public => indexed_places(&tree, |page| page.entry.condition.is_none()),
+            Audience::Visitor(visitor) => {
+                let filter = ContentReader::Visitor(Arc::clone(visitor)).content_filter(view).await?;
+                indexed_places(&tree, |page| filter.meets(&page.id, &page.entry))
+            }
+        };
+        let places = self.computed_places(&space.organization, &tree).await?;
+        let wanted: BTreeSet<&PageId> = hits.iter().map(|hit| &hit.page).collect();
+        let made = self.generated_pages_at(&tree, &places, &shown)?;
+        for page in all_pages(&made) {
+            if wanted.contains(&page.id) {
+                let (title, path, text) = (page.title.clone(), page.path.clone(), page.text_hash());
+                found.insert(page.id.clone(), FoundPage { title, path, text });
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Returns all generated pages, in reading order.
+fn all_pages(made: &GeneratedPages) -> Vec<&GeneratedPage> {
+    made.iter().flat_map(|(_, made)| made).flat_map(GeneratedPage::with_descendants).collect()
+}
+
+/// Returns the indexes of the computed pages that, with all their ancestors, are indexed and fulfil a condition.
+fn indexed_places(tree: &PageTree, is_shown: impl Fn(&TreePage) -> bool) -> Vec<usize> {
+    let mut shown: Vec<bool> = Vec::with_capacity(tree.len());
+    for page in tree.pages() {
+        let above = page.parent.is_none_or(|at| shown.get(at).copied().unwrap_or_default());
+        shown.push(above && !page.entry.no_index && is_shown(page));
+    }
+    computed::sources(tree).map(|(at, _)| at).filter(|at| shown.get(*at) == Some(&true)).collect()
+}
+
+fn document(space: &SpaceRecord, page: &GeneratedPage) -> PageDocument {
+    PageDocument {
+        organization: space.organization.clone(),
+        space: space.id.clone(),
+        page: page.id.clone(),
+        title: page.title.clone(),
+        description: page.description.clone(),
+        text: page.text_hash(),
+        sections: split_sections(&page.prose()).into_iter().chain(page.reference_sections()).collect(),
+    }
+}
