@@ -170,6 +170,8 @@ struct Lister<'a> {
     bytes: u64,
     folders: HashMap<Oid, Rc<Tree<'a>>>,
     folder_bytes: Meter,
+    /// The total size of the paths and of the targets of symbolic links.
+    listed: Meter,
     /// The targets of symbolic links. `None` for a target that is not UTF-8.
     links: HashMap<Oid, Option<String>>,
 }
@@ -188,6 +190,7 @@ impl<'a> Lister<'a> {
             bytes: 0,
             folders: HashMap::new(),
             folder_bytes: Meter::with_error(MAX_FOLDER_BYTES, folders_too_large),
+            listed: listing::listed_meter(),
             links: HashMap::new(),
         })
     }
@@ -207,6 +210,7 @@ impl<'a> Lister<'a> {
                     continue;
                 };
                 let path = join(&folder, name)?;
+                self.listed.add(path.len() as u64)?;
                 match entry.filemode_raw() & 0o170_000 {
                     FOLDER => todo.push((entry.id(), path)),
                     SUBMODULE => self.push(path, entry.id(), 0, RepoEntryKind::Submodule),
@@ -251,7 +255,10 @@ impl<'a> Lister<'a> {
             }
         };
         match target {
-            Some(target) => self.push(path, id, size, RepoEntryKind::Symlink(target)),
+            Some(target) => {
+                self.listed.add(target.len() as u64)?;
+                self.push(path, id, size, RepoEntryKind::Symlink(target));
+            }
             None => self.skipped += 1,
         }
         Ok(())
@@ -291,6 +298,7 @@ fn join(folder: &str, name: &str) -> Result<String, GitError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::listing::MAX_LISTED_BYTES;
 
     fn repository() -> (tempfile::TempDir, Repository, Oid) {
         let folder = tempfile::tempdir().unwrap();
@@ -339,5 +347,47 @@ mod tests {
         let mut lister = Lister::new(&repository, Limits::default(), &cancelled).unwrap();
         lister.folder_bytes = Meter::with_error(10, folders_too_large);
         assert!(matches!(lister.list(tree), Err(GitError::TooLarge(why)) if why.contains("folders")));
+    }
+
+    /// Writes a folder with 100 entries of one object.
+    fn hundred(repository: &Repository, id: Oid, mode: i32) -> Oid {
+        let mut tree = repository.treebuilder(None).unwrap();
+        for at in 0..100 {
+            tree.insert(at.to_string(), id, mode).unwrap();
+        }
+        tree.write().unwrap()
+    }
+
+    fn list_error(repository: &Repository, root: Oid) -> String {
+        let cancelled = Cancelled::default();
+        let mut lister = Lister::new(repository, Limits::default(), &cancelled).unwrap();
+        let error = lister.list(root).unwrap_err();
+        let bytes: usize = lister.entries.iter().map(|entry| entry.path.len()).sum();
+        assert!(bytes as u64 <= MAX_LISTED_BYTES, "{bytes} bytes");
+        error.to_string()
+    }
+
+    #[test]
+    fn paths_below_shared_folders_have_a_limit_in_total() {
+        let (_folder, repository, _) = repository();
+        let blob = repository.blob(b"x").unwrap();
+        let files = hundred(&repository, blob, 0o100_644);
+        let mut root = hundred(&repository, files, FOLDER);
+        for _ in 0..15 {
+            let mut tree = repository.treebuilder(None).unwrap();
+            tree.insert("d".repeat(255), root, FOLDER).unwrap();
+            root = tree.write().unwrap();
+        }
+        let error = list_error(&repository, root);
+        assert!(error.ends_with("must be at most 32 MB in total"), "{error}");
+    }
+
+    #[test]
+    fn shared_targets_of_symbolic_links_have_a_limit_in_total() {
+        let (_folder, repository, _) = repository();
+        let target = repository.blob("t".repeat(4_000).as_bytes()).unwrap();
+        let links = hundred(&repository, target, LINK);
+        let error = list_error(&repository, hundred(&repository, links, FOLDER));
+        assert!(error.contains("targets of symbolic links"), "{error}");
     }
 }

@@ -14,7 +14,7 @@ use docs_ports::{Checkout, Commit, GitError, RepoEntry, RepoEntryKind};
 use crate::{
     Limits,
     listing::{self, MAX_LINK, MAX_PATH},
-    meter::file_too_large,
+    meter::{Meter, file_too_large},
 };
 
 /// A folder on a disk, presented as a commit.
@@ -46,7 +46,7 @@ impl FolderCheckout {
                 Ok(folder) if folder.is_dir() => folder,
                 _ => return Err(GitError::NoRepository),
             };
-            let mut lister = Lister { limits, entries: Vec::new(), visited: 0, newest: DateTime::UNIX_EPOCH };
+            let mut lister = Lister::new(limits);
             lister.list(&folder)?;
             let mut entries = lister.entries;
             entries.sort_by(|a, b| a.path.cmp(&b.path));
@@ -154,10 +154,17 @@ struct Lister {
     limits: Limits,
     entries: Vec<RepoEntry>,
     visited: usize,
+    /// The total size of the paths and of the targets of symbolic links.
+    listed: Meter,
     newest: DateTime<Utc>,
 }
 
 impl Lister {
+    fn new(limits: Limits) -> Self {
+        let (entries, listed) = (Vec::new(), listing::listed_meter());
+        Self { limits, entries, visited: 0, listed, newest: DateTime::UNIX_EPOCH }
+    }
+
     fn list(&mut self, root: &Path) -> Result<(), GitError> {
         let mut todo = vec![(root.to_owned(), String::new())];
         while let Some((folder, prefix)) = todo.pop() {
@@ -175,6 +182,7 @@ impl Lister {
                 if path.len() > MAX_PATH {
                     return Err(listing::path_too_long());
                 }
+                self.listed.add(path.len() as u64)?;
                 let kind = entry.file_type().map_err(|error| unreadable_error(&path, &error))?;
                 if name == ".git" {
                     // A Git folder, or the `.git` file of a worktree.
@@ -205,6 +213,7 @@ impl Lister {
         let target = fs::read_link(file).map_err(|error| unreadable_error(&path, &error))?;
         match target.to_str() {
             Some(target) if target.len() as u64 <= MAX_LINK => {
+                self.listed.add(target.len() as u64)?;
                 self.push(path, target.as_bytes(), RepoEntryKind::Symlink(target.to_owned()))
             }
             _ => {
@@ -252,4 +261,22 @@ fn read_file(file: &Path, path: &str, limit: u64) -> Result<Vec<u8>, GitError> {
 
 fn unreadable_error(path: &str, error: &io::Error) -> GitError {
     GitError::Broken(format!("`{path}`: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_a_folder_have_a_limit_in_total() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("abcd"), "x").unwrap();
+        fs::create_dir(folder.path().join("efgh")).unwrap();
+        let list = |bytes| {
+            let listed = Meter::with_error(bytes, crate::meter::paths_too_long);
+            Lister { listed, ..Lister::new(Limits::default()) }.list(folder.path())
+        };
+        assert_eq!(list(8), Ok(()));
+        assert!(matches!(list(7), Err(GitError::TooLarge(why)) if why.contains("paths")));
+    }
 }

@@ -5,11 +5,22 @@ use chrono::{DateTime, Utc};
 use docs_ports::{Commit, GitError, RepoEntry, RepoEntryKind};
 use git2::{ObjectType, Oid};
 
+use crate::meter::{Meter, paths_too_long};
+
 /// Maximum length of the path of an entry, in bytes.
 pub(crate) const MAX_PATH: usize = 4096;
 
 /// Maximum length of the target of a symbolic link, in bytes.
 pub(crate) const MAX_LINK: u64 = 4096;
+
+/// Maximum total size in bytes of the paths of all files and folders and of the targets of all symbolic links, each
+/// counted as often as it occurs. An import holds several copies of them.
+pub(crate) const MAX_LISTED_BYTES: u64 = 32_000_000;
+
+/// Creates the meter of a listing.
+pub(crate) fn listed_meter() -> Meter {
+    Meter::with_error(MAX_LISTED_BYTES, paths_too_long)
+}
 
 /// Returns the file at a path. The entries must be sorted.
 pub(crate) fn file<'a>(entries: &'a [RepoEntry], path: &str) -> Result<&'a RepoEntry, GitError> {

@@ -105,6 +105,14 @@ pub(crate) fn folders_too_large(limit: u64) -> GitError {
     GitError::TooLarge(format!("the folders of a repository must be at most {} in total", size(limit)))
 }
 
+/// Returns the error for paths and targets of symbolic links whose total size is too large.
+pub(crate) fn paths_too_long(limit: u64) -> GitError {
+    GitError::TooLarge(format!(
+        "the paths and targets of symbolic links of a repository must be at most {} in total",
+        size(limit)
+    ))
+}
+
 /// Returns the error for a delta chain that is too long.
 pub(crate) fn chain_too_long(limit: u32) -> GitError {
     GitError::TooLarge(format!(

@@ -25,7 +25,7 @@ use crate::{
         library::{follow::git::lane, head::move_head_to},
     },
     policy::{SpaceAction, SpaceProof},
-    ports::{Checkout, Commit, FetchRequest, GitAccess, GitError, RepoEntryKind},
+    ports::{Checkout, Commit, FetchRequest, GitAccess, GitError, RepoEntry, RepoEntryKind},
     store::{
         Operation, Tx,
         jobs::{self, Audience, FinishJob, NewJob, PutOff},
@@ -392,6 +392,20 @@ pub(super) fn open_url(platform: &Platform, space: &SpaceId, sealed: &str) -> Re
     })
 }
 
+/// Bytes reserved per byte of the paths and targets of symbolic links of a commit: the listing and the copies in the
+/// tree of its files.
+const BYTES_PER_LISTED_BYTE: u64 = 6;
+
+/// Returns the bytes to reserve for the list of the files of a commit.
+pub(super) fn list_bytes(entries: &[RepoEntry]) -> u64 {
+    let target = |entry: &RepoEntry| match &entry.kind {
+        RepoEntryKind::Symlink(target) => target.len(),
+        RepoEntryKind::File | RepoEntryKind::Submodule => 0,
+    };
+    let bytes: usize = entries.iter().map(|entry| entry.path.len() + target(entry)).sum();
+    BYTES_PER_LISTED_BYTE * bytes as u64
+}
+
 /// Returns the files of a commit.
 pub(super) fn repo_tree(checkout: &dyn Checkout) -> RepoTree {
     RepoTree::new(checkout.entries().iter().map(|entry| CommitEntry {
@@ -599,6 +613,15 @@ fn stored_message(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_path_and_link_target_of_a_commit_is_charged() {
+        let entry = |path: &str, kind| RepoEntry { path: path.to_owned(), oid: String::new(), size: 9, kind };
+        let link = |path| entry(path, RepoEntryKind::Symlink("target".to_owned()));
+        let entries = [entry("a.md", RepoEntryKind::File), link("b"), link("c")];
+        assert_eq!(list_bytes(&entries), BYTES_PER_LISTED_BYTE * (4 + 2 * (1 + 6)));
+        assert_eq!(list_bytes(&[]), 0);
+    }
 
     #[test]
     fn credentials_are_removed_from_the_displayed_url() {

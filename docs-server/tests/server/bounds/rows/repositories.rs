@@ -97,6 +97,12 @@ pub(super) const INPUTS: &[Input] = &[
                 "adapters/docs-git/src/checkout.rs::folders_have_a_limit_in_total",
             ).within("entries of a repository"),
             bound(
+                "Bytes of the paths of all files and folders and of the targets of all symbolic links",
+                "adapters/docs-git/src/listing.rs::MAX_LISTED_BYTES",
+                Beyond::Fails,
+                "adapters/docs-git/src/checkout.rs::paths_below_shared_folders_have_a_limit_in_total",
+            ).within("entries of a repository"),
+            bound(
                 "Bytes of the reference advertisement",
                 "adapters/docs-git/src/limits.rs::total_bytes",
                 Beyond::Fails,

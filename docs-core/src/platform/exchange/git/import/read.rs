@@ -25,7 +25,7 @@ use crate::{
         exchange::{
             git::sync::{
                 UnexportableFields, book_config, content_paths, decode_text, format_error, git_error,
-                repo_tree,
+                list_bytes, repo_tree,
             },
             import::gather::UNKNOWN_IMPORT_BYTES,
         },
@@ -87,6 +87,8 @@ pub(super) struct Importer<'a> {
     /// The host that shows the files of the repository.
     pub(super) host: Option<FileHost>,
     memory: Reservation,
+    /// The bytes reserved for the list of files.
+    list_bytes: u64,
 }
 
 /// The README file that provides the first page, if that page existed before.
@@ -135,7 +137,8 @@ impl<'a> Importer<'a> {
         host: Option<FileHost>,
     ) -> Result<Self> {
         let mut memory = platform.import_memory(&space.organization);
-        memory.run(UNKNOWN_IMPORT_BYTES).await;
+        let list_bytes = list_bytes(checkout.entries());
+        memory.run(UNKNOWN_IMPORT_BYTES + list_bytes).await;
         Ok(Self {
             platform,
             space,
@@ -156,6 +159,7 @@ impl<'a> Importer<'a> {
             unsaid,
             host,
             memory,
+            list_bytes,
         })
     }
 
@@ -169,7 +173,7 @@ impl<'a> Importer<'a> {
         progress: &mut Progress<'_>,
     ) -> Result<CommitContent> {
         let size = ImportSize { text_bytes: plan.text_bytes(), items: plan.items() as u64 };
-        self.memory.settle(size.bytes()).await;
+        self.memory.settle(size.bytes() + self.list_bytes).await;
         self.read_texts(tree, config, &mut plan, progress).await?;
         self.warnings.extend(plan.file_warning());
         let bytes = plan.assets.iter().map(|asset| asset.file.size).sum();
