@@ -1,7 +1,7 @@
 //! Unpacking of zip archives with limits.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     io::{Cursor, Read as _},
 };
 
@@ -27,11 +27,19 @@ const USUAL_RATIO: u64 = 16;
 /// Size in bytes below which the compression ratio is not checked.
 const MIN_CHECKED_BYTES: u64 = 1_000_000;
 /// Maximum length of a path in bytes.
-const MAX_PATH: usize = 1_024;
+pub(crate) const MAX_PATH: usize = 1_024;
 /// Maximum number of folders in a path, including those of the archives around a file.
 const MAX_PATH_FOLDERS: usize = 64;
-/// Signature of an entry in the central directory.
+/// Maximum bytes that the search for the end of the directory may read. For each end record with a zip64 locator, it may
+/// read the rest of the archive once per zip64 end record.
+const MAX_END_SEARCH_BYTES: usize = 2_000_000_000;
+/// Length of the longest comment of an end record.
+const COMMENT_BYTES: usize = 65_535;
+/// Signatures of an entry in the central directory, and of the records at its end.
 const ENTRY_SIGNATURE: &[u8] = b"PK\x01\x02";
+const END_SIGNATURE: &[u8] = b"PK\x05\x06";
+const ZIP64_END_SIGNATURE: &[u8] = b"PK\x06\x06";
+const ZIP64_LOCATOR_SIGNATURE: &[u8] = b"PK\x06\x07";
 /// File name extensions of archives.
 const ARCHIVE_EXTENSIONS: [&str; 10] =
     [".zip", ".jar", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".zst"];
@@ -56,14 +64,53 @@ pub(crate) fn unpack(archive: &[u8]) -> Result<UnpackedArchive, ConvertError> {
 #[derive(Default)]
 struct Unpacker {
     files: Vec<UnpackedFile>,
-    /// The paths of the files.
-    paths: HashSet<String>,
+    paths: FilePaths,
     warnings: EntryWarnings,
     /// Remaining bytes that may be unpacked.
     left: u64,
     entries: usize,
     /// Declared bytes of all pages, and the bytes by which their conversion to UTF-8 exceeds the original ones.
     texts: u64,
+}
+
+/// The paths of the files.
+#[derive(Default)]
+struct FilePaths {
+    taken: HashSet<String>,
+    /// The last numbers of duplicate paths, by the path with the number 1.
+    numbers: HashMap<String, usize>,
+    #[cfg(test)]
+    lookups: usize,
+}
+
+impl FilePaths {
+    /// Returns a path of a file that no other file has. Only archives within an archive may contain duplicates.
+    fn unique(&mut self, of: &NestedArchive, path: &str) -> String {
+        let own = format!("{}{path}", of.folder);
+        if of.depth == 0 || !self.is_taken(&own) {
+            return own;
+        }
+        let (before, after) = (format!("{}{}", of.folder, of.stem), path);
+        let first = format!("{before}/{after}");
+        let mut number = self.numbers.get(&first).copied().unwrap_or_default();
+        let unique = loop {
+            number += 1;
+            let candidate = if number == 1 { first.clone() } else { format!("{before} {number}/{after}") };
+            if !self.is_taken(&candidate) {
+                break candidate;
+            }
+        };
+        self.numbers.insert(first, number);
+        unique
+    }
+
+    fn is_taken(&mut self, path: &str) -> bool {
+        #[cfg(test)]
+        {
+            self.lookups += 1;
+        }
+        self.taken.contains(path)
+    }
 }
 
 /// The location of an archive within another.
@@ -141,7 +188,7 @@ impl Unpacker {
                 EntryContent::File if is_bundle => {}
                 EntryContent::File => {
                     let bytes = archive.read(at)?;
-                    self.add(of, path, bytes)?;
+                    self.add(of, &path, bytes)?;
                 }
                 EntryContent::Zip if is_bundle && of.depth < MAX_ARCHIVE_DEPTH => {
                     let bytes = archive.read(at)?;
@@ -168,7 +215,7 @@ impl Unpacker {
         match self.unpack(bytes, &NestedArchive { folder, stem, depth: of.depth + 1 }) {
             Err(ConvertError::Unreadable(why)) => {
                 for file in self.files.drain(first..) {
-                    self.paths.remove(&file.path);
+                    self.paths.taken.remove(&file.path);
                 }
                 self.warnings.add(format!("left out: `{path}` within the archive: {why}"));
                 Ok(())
@@ -177,15 +224,8 @@ impl Unpacker {
         }
     }
 
-    fn add(&mut self, of: &NestedArchive, path: String, mut bytes: Vec<u8>) -> Result<(), ConvertError> {
-        let mut own = format!("{}{path}", of.folder);
-        let mut number = 1;
-        while of.depth > 0 && self.paths.contains(&own) {
-            let suffix = if number == 1 { String::new() } else { format!(" {number}") };
-            own = format!("{}{}{suffix}/{path}", of.folder, of.stem);
-            number += 1;
-        }
-        let path = own;
+    fn add(&mut self, of: &NestedArchive, path: &str, mut bytes: Vec<u8>) -> Result<(), ConvertError> {
+        let path = self.paths.unique(of, path);
         check_folders(&path)?;
         if is_page(&path)
             && let Some(text) = charset::to_utf8(&bytes, MAX_MARKDOWN_BYTES)
@@ -195,7 +235,7 @@ impl Unpacker {
             check_texts(self.texts)?;
             bytes = text.into_bytes();
         }
-        self.paths.insert(path.clone());
+        self.paths.taken.insert(path.clone());
         self.files.push(UnpackedFile { path, bytes: bytes.into() });
         Ok(())
     }
@@ -242,16 +282,7 @@ pub(crate) struct Archive<'a> {
 impl<'a> Archive<'a> {
     /// Opens an archive. `what` names the expected file in error messages.
     pub(crate) fn open(bytes: &'a [u8], what: &str) -> Result<Self, ConvertError> {
-        // Entries are counted before the directory is parsed, because the parsed form takes far more memory than the
-        // directory itself.
-        let entries = bytes
-            .windows(ENTRY_SIGNATURE.len())
-            .filter(|window| *window == ENTRY_SIGNATURE)
-            .take(MAX_ENTRIES + 1)
-            .count();
-        if entries > MAX_ENTRIES {
-            return Err(too_many());
-        }
+        SignatureCounts::new(bytes).check(bytes.len())?;
         let zip = ZipArchive::new(Cursor::new(bytes))
             .map_err(|error| ConvertError::Unreadable(format!("must be {what}: {}", reason(&error))))?;
         if zip.len() > MAX_ENTRIES {
@@ -345,6 +376,48 @@ impl<'a> Archive<'a> {
     }
 }
 
+/// Numbers of the records of an archive. They are counted before the directory is parsed, because its parsed form takes
+/// far more memory than the directory itself, and because the search for its end tries all end records.
+#[derive(Default)]
+struct SignatureCounts {
+    entries: usize,
+    ends: usize,
+    zip64_ends: usize,
+    locators: usize,
+}
+
+impl SignatureCounts {
+    fn new(bytes: &[u8]) -> Self {
+        let mut counts = Self::default();
+        for window in bytes.windows(ENTRY_SIGNATURE.len()) {
+            if !window.starts_with(b"PK") {
+                continue;
+            }
+            match window {
+                ENTRY_SIGNATURE => counts.entries += 1,
+                END_SIGNATURE => counts.ends += 1,
+                ZIP64_END_SIGNATURE => counts.zip64_ends += 1,
+                ZIP64_LOCATOR_SIGNATURE => counts.locators += 1,
+                _ => {}
+            }
+        }
+        counts
+    }
+
+    fn check(&self, bytes: usize) -> Result<(), ConvertError> {
+        if self.entries > MAX_ENTRIES {
+            return Err(too_many());
+        }
+        let comments = self.ends.saturating_mul(COMMENT_BYTES.min(bytes));
+        let zip64 = self.locators.min(self.ends).saturating_mul(self.zip64_ends).saturating_mul(bytes);
+        if comments.saturating_add(zip64) > MAX_END_SEARCH_BYTES {
+            let why = "the archive must have one directory; it contains the ends of too many others";
+            return Err(ConvertError::TooLarge(why.to_owned()));
+        }
+        Ok(())
+    }
+}
+
 /// Returns the normalized path of an entry. Rejects paths that leave the archive.
 fn checked_path(name: &str) -> Result<String, ConvertError> {
     let name = name.replace('\\', "/");
@@ -388,5 +461,39 @@ fn reason(error: &ZipError) -> &'static str {
         ZipError::UnsupportedArchive(_) => "its compression method is not supported",
         ZipError::Io(_) | ZipError::InvalidArchive(_) => "it is damaged or not a zip archive",
         _ => "it is damaged",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_duplicate_paths_continue() {
+        let mut unpacker = Unpacker { left: MAX_BYTES, ..Unpacker::default() };
+        let of = NestedArchive { folder: "f/".to_owned(), stem: "part".to_owned(), depth: 1 };
+        for path in ["part 3/a.md", "a.md", "a.md", "a.md", "a.md", "b.md", "b.md"] {
+            unpacker.add(&of, path, Vec::new()).expect("a file");
+        }
+        let paths: Vec<&str> = unpacker.files.iter().map(|file| file.path.as_str()).collect();
+        let expected = ["part 3/a.md", "a.md", "part/a.md", "part 2/a.md", "part 4/a.md", "b.md", "part/b.md"];
+        assert_eq!(paths, expected.map(|path| format!("f/{path}")));
+        for _ in 0..1_000 {
+            unpacker.add(&of, "c.md", Vec::new()).expect("a file");
+        }
+        assert!(unpacker.paths.lookups < 3_000, "{} lookups", unpacker.paths.lookups);
+    }
+
+    #[test]
+    fn end_records_are_limited_by_their_search() {
+        let counts = SignatureCounts { entries: 1, ends: 1, zip64_ends: 1, locators: 1 };
+        assert_eq!(counts.check(crate::MAX_PACKED_BYTES), Ok(()));
+        let all = MAX_END_SEARCH_BYTES / 1_000_000;
+        let counts = |ends, zip64_ends| SignatureCounts { ends, zip64_ends, locators: ends, entries: 0 };
+        assert_eq!(counts(10, all / 20).check(1_000_000), Ok(()));
+        for (ends, zip64_ends) in [(10, all / 10), (40_000, 0)] {
+            let error = counts(ends, zip64_ends).check(1_000_000).unwrap_err().to_string();
+            assert!(error.contains("one directory"), "{error}");
+        }
     }
 }

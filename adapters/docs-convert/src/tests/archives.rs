@@ -209,3 +209,19 @@ fn the_total_size_of_pages_is_that_of_their_utf_8() {
     let message = refused(unpack(&of(60)));
     assert_eq!(message, "the pages of the archive must be at most 50000000 bytes together, have 50500000");
 }
+
+#[test]
+fn an_archive_with_many_end_records_is_refused() {
+    let zip64_end = b"PK\x06\x06".iter().chain(&[0; 52]).copied();
+    let mut bytes: Vec<u8> = std::iter::repeat_n(zip64_end, 5_000).flatten().collect();
+    for _ in 0..500 {
+        bytes.extend_from_slice(b"PK\x06\x07");
+        bytes.extend([0; 16]);
+        bytes.extend_from_slice(b"PK\x05\x06");
+        bytes.extend([0; 4]);
+        bytes.extend([0xff; 12]);
+        bytes.extend([0; 2]);
+    }
+    let message = refused(unpack(&bytes));
+    assert!(message.contains("must have one directory"), "{message}");
+}
