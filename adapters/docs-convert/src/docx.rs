@@ -1,6 +1,7 @@
 //! Conversion of Word documents.
 
 mod body;
+mod fields;
 mod math;
 mod numbering;
 mod parts;

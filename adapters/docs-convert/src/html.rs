@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Maximum stored length of an attribute in bytes. URLs are the longest values in use.
-const MAX_ATTRIBUTE: usize = 8 * 1024;
+pub(crate) const MAX_ATTRIBUTE: usize = 8 * 1024;
 /// Maximum length of the title of a converted page in characters. It exceeds that of a page, because an export may put
 /// the name of its space before the title.
 const MAX_TITLE: usize = 1_000;

@@ -5,16 +5,24 @@ use std::collections::{HashMap, HashSet};
 use docs_ports::{ConvertError, EmbeddedFile};
 
 use super::{
+    fields::OpenFields,
     math,
     numbering::ItemNumbers,
     parts::{DocumentParts, PartKind, Role},
-    xml::{Element, Xml},
+    xml::{Element, MAX_TEXT_BYTES, Xml},
 };
 use crate::{
     archive::Archive,
     dom::{Dom, Id, MAX_NODES, ROOT},
+    html::MAX_ATTRIBUTE,
     warnings::Warnings,
 };
+
+/// Maximum length in bytes of an address, an alternative text and the instruction of a field, as of an attribute of HTML.
+/// A page may contain each of them many times.
+pub(super) const MAX_VALUE: usize = MAX_ATTRIBUTE;
+/// The warning about a value longer than [`MAX_VALUE`].
+pub(super) const CUT_VALUE: &str = "the end of a long address or alternative text";
 
 /// The tree and the embedded files.
 pub(super) struct DocxContent {
@@ -40,18 +48,10 @@ pub(super) struct BodyReader<'a, 'z> {
     pub(super) notes: Vec<(PartKind, String)>,
     /// Numbers of these notes, counting from 1.
     pub(super) note_numbers: HashMap<(PartKind, String), usize>,
-    /// Open fields, outermost first.
-    pub(super) fields: Vec<Field>,
+    pub(super) fields: OpenFields,
     /// Text boxes of the paragraph being read. They follow the paragraph.
     pub(super) text_boxes: Vec<Element<'a>>,
     numbers: ItemNumbers,
-}
-
-/// A field: its instruction, and the link around its result.
-#[derive(Default)]
-pub(super) struct Field {
-    pub(super) instruction: String,
-    pub(super) link: Option<Id>,
 }
 
 /// Open blocks that consecutive paragraphs extend.
@@ -90,7 +90,7 @@ impl<'a, 'z> BodyReader<'a, 'z> {
             anchors: HashSet::new(),
             notes: Vec::new(),
             note_numbers: HashMap::new(),
-            fields: Vec::new(),
+            fields: OpenFields::default(),
             text_boxes: Vec::new(),
             numbers: ItemNumbers::default(),
         }
@@ -262,7 +262,7 @@ impl<'a, 'z> BodyReader<'a, 'z> {
     fn code(&mut self, joined: &[Element<'a>], place: Id, flow: &mut Flow) -> Result<(), ConvertError> {
         let block = match flow.code {
             Some(block) => {
-                self.dom.text(block, "\n");
+                self.text(block, "\n")?;
                 block
             }
             None => self.element(place, "pre", &[])?,
@@ -278,7 +278,7 @@ impl<'a, 'z> BodyReader<'a, 'z> {
     /// Returns the list and level of a paragraph that is a list item.
     fn list(&self, properties: Option<Element<'_>>, style: &str) -> Option<(String, usize)> {
         let own = properties.and_then(|it| it.child("numPr"));
-        let id = own.and_then(|own| own.child("numId")).and_then(|id| id.value());
+        let id = own.and_then(|own| own.child("numId")).and_then(|id| id.id("val"));
         let level =
             own.and_then(|own| own.child("ilvl")).and_then(|it| it.value()).and_then(|it| it.parse().ok());
         let (list, level) = match (id, self.parts.style_list(style)) {
@@ -386,7 +386,7 @@ impl<'a, 'z> BodyReader<'a, 'z> {
     }
 
     pub(super) fn text(&mut self, place: Id, text: &str) -> Result<(), ConvertError> {
-        self.check()?;
+        self.check(text.len())?;
         self.dom.text(place, text);
         Ok(())
     }
@@ -397,17 +397,35 @@ impl<'a, 'z> BodyReader<'a, 'z> {
         name: &str,
         attributes: &[(&str, &str)],
     ) -> Result<Id, ConvertError> {
-        self.check()?;
+        self.check(0)?;
         let id = self.dom.element(parent, name);
         for (name, value) in attributes {
+            let value = self.cut(value);
+            self.check(value.len())?;
             self.dom.set(name, value);
         }
         Ok(id)
     }
 
-    fn check(&self) -> Result<(), ConvertError> {
+    /// Cuts a value at [`MAX_VALUE`], and reports it.
+    pub(super) fn cut<'v>(&mut self, value: &'v str) -> &'v str {
+        if value.len() > MAX_VALUE {
+            self.warnings.left_out(CUT_VALUE);
+        }
+        &value[..value.floor_char_boundary(MAX_VALUE)]
+    }
+
+    /// Rejects a tree that is full, or that would contain too much text with further bytes.
+    fn check(&self, bytes: usize) -> Result<(), ConvertError> {
         if self.dom.is_full() {
             let what = format!("a Word document must have at most {MAX_NODES} text nodes");
+            return Err(ConvertError::TooLarge(what));
+        }
+        if self.dom.bytes() + bytes > MAX_TEXT_BYTES {
+            let what = format!(
+                "a Word document must have at most {MAX_TEXT_BYTES} bytes of text, with the addresses of its \
+                 links and images"
+            );
             return Err(ConvertError::TooLarge(what));
         }
         Ok(())

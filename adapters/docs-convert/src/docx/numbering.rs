@@ -1,6 +1,9 @@
 //! List definitions, and the numbers of list items.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    rc::Rc,
+};
 
 use super::xml::{Element, Xml};
 
@@ -12,7 +15,7 @@ const MAX_NUMBER_TEXT: usize = 100;
 /// The lists of a document.
 #[derive(Debug, Default)]
 pub(super) struct ListDefinitions {
-    kinds: HashMap<String, Vec<ListLevel>>,
+    kinds: HashMap<String, Rc<[ListLevel]>>,
     lists: HashMap<String, ListDefinition>,
 }
 
@@ -54,7 +57,7 @@ impl ListDefinitions {
         let mut read = Self::default();
         let (mut by_style, mut of_style) = (HashMap::new(), Vec::new());
         for kind in xml.root().descendants().filter(|element| element.name() == "abstractNum") {
-            let Some(id) = kind.attribute("abstractNumId") else { continue };
+            let Some(id) = kind.id("abstractNumId") else { continue };
             let value = |name: &str| kind.child(name).and_then(|link| link.value());
             by_style.extend(value("styleLink").map(|style| (style, id)));
             of_style.extend(value("numStyleLink").map(|style| (style, id)));
@@ -66,8 +69,8 @@ impl ListDefinitions {
             read.kinds.extend(levels.map(|levels| (id.to_owned(), levels)));
         }
         for list in xml.root().descendants().filter(|element| element.name() == "num") {
-            let kind = list.child("abstractNumId").and_then(|kind| kind.value());
-            let (Some(id), Some(kind)) = (list.attribute("numId"), kind) else { continue };
+            let kind = list.child("abstractNumId").and_then(|kind| kind.id("val"));
+            let (Some(id), Some(kind)) = (list.id("numId"), kind) else { continue };
             let mut definition = ListDefinition { kind: kind.to_owned(), ..ListDefinition::default() };
             for change in list.children().filter(|child| child.name() == "lvlOverride").take(LIST_LEVELS) {
                 let Some(level) = change.attribute("ilvl").and_then(|level| level.parse().ok()) else {
@@ -279,6 +282,7 @@ mod tests {
         let xml = format!("<w:numbering>{linked}{style}{}</w:numbering>", list("1", ""));
         let lists = ListDefinitions::read(&Xml::read(&xml).expect("a part"));
         assert_eq!(lists.format("1", 0), Some(NumberFormat::Decimal));
+        assert!(Rc::ptr_eq(&lists.kinds["1"], &lists.kinds["2"]), "the levels are not copied");
     }
 
     #[test]

@@ -28,11 +28,12 @@ pub(super) enum Role {
     Text,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Style {
-    name: String,
-    based_on: Option<String>,
-    outline: Option<u8>,
+    /// The role by the name or outline level of the style itself.
+    role: Role,
+    /// The index of the base style.
+    based_on: Option<usize>,
     list: Option<(String, usize)>,
     /// The properties of text that a character style sets, with `false` for those it switches off.
     marks: Vec<(&'static str, bool)>,
@@ -47,7 +48,9 @@ pub(super) const SUBSCRIPT: &str = "subscript";
 /// The parts of a document other than its body.
 #[derive(Debug, Default)]
 pub(super) struct DocumentParts {
-    styles: HashMap<String, Style>,
+    styles: Vec<Style>,
+    /// The indexes of the styles by id.
+    style_ids: HashMap<String, usize>,
     pub(super) lists: ListDefinitions,
     relations: HashMap<PartKind, HashMap<String, Relation>>,
     pub(super) footnotes: Option<Xml>,
@@ -96,48 +99,33 @@ impl DocumentParts {
         self.relations.get(&of)?.get(id)
     }
 
+    /// Returns a style and its base styles, at most [`MAX_BASED`].
+    fn chain(&self, style: &str) -> impl Iterator<Item = &Style> {
+        let first = self.style_ids.get(style).copied();
+        let all = std::iter::successors(first, |at| self.styles.get(*at)?.based_on);
+        all.take(MAX_BASED).filter_map(|at| self.styles.get(at))
+    }
+
     /// Returns the role of paragraphs with a style.
     pub(super) fn role(&self, style: &str) -> Role {
-        let mut next = Some(style);
-        for _ in 0..MAX_BASED {
-            let Some(style) = next.and_then(|id| self.styles.get(id)) else { break };
-            match role_of(&style.name) {
-                Role::Text => {}
-                role => return role,
-            }
-            if let Some(level) = style.outline {
-                return Role::Heading(level + 1);
-            }
-            next = style.based_on.as_deref();
-        }
         // Without a style table, only style ids are available.
-        if self.styles.is_empty() { role_of(&style_name_from_id(style)) } else { Role::Text }
+        if self.styles.is_empty() {
+            return role_of(&style_name_from_id(style));
+        }
+        let mut roles = self.chain(style).map(|style| style.role);
+        roles.find(|role| *role != Role::Text).unwrap_or(Role::Text)
     }
 
     /// Returns the list that a style assigns, and the level.
     pub(super) fn style_list(&self, style: &str) -> Option<(&str, usize)> {
-        let mut next = Some(style);
-        for _ in 0..MAX_BASED {
-            let style = next.and_then(|id| self.styles.get(id))?;
-            if let Some((list, level)) = &style.list {
-                return Some((list, *level));
-            }
-            next = style.based_on.as_deref();
-        }
-        None
+        let list = self.chain(style).find_map(|style| style.list.as_ref());
+        list.map(|(list, level)| (list.as_str(), *level))
     }
 
     /// Returns `true` if a character style switches on a property of text, itself or through its base styles.
     pub(super) fn has_mark(&self, style: &str, mark: &str) -> bool {
-        let mut next = Some(style);
-        for _ in 0..MAX_BASED {
-            let Some(style) = next.and_then(|id| self.styles.get(id)) else { break };
-            if let Some((_, is_on)) = style.marks.iter().find(|(name, _)| *name == mark) {
-                return *is_on;
-            }
-            next = style.based_on.as_deref();
-        }
-        false
+        let own = |style: &Style| style.marks.iter().find(|(name, _)| *name == mark).map(|(_, is_on)| *is_on);
+        self.chain(style).find_map(own).unwrap_or(false)
     }
 
     /// Returns `true` if text with this style is code.
@@ -146,26 +134,31 @@ impl DocumentParts {
     }
 
     fn read_styles(&mut self, xml: &Xml) {
+        let mut bases = Vec::new();
         for style in xml.root().descendants().filter(|element| element.name() == "style") {
-            let Some(id) = style.attribute("styleId") else { continue };
+            let Some(id) = style.id("styleId") else { continue };
             let value = |name: &str| style.child(name).and_then(|child| child.value());
             let properties = style.child("pPr");
             let outline = properties.and_then(|it| it.child("outlineLvl")).and_then(|it| it.value());
+            // Outline level 10 means body text.
+            let outline = outline.and_then(|level| level.parse::<u8>().ok()).filter(|level| *level < 9);
+            let role = match (role_of(&value("name").unwrap_or(id).to_lowercase()), outline) {
+                (Role::Text, Some(level)) => Role::Heading(level + 1),
+                (role, _) => role,
+            };
             let list = properties.and_then(|it| it.child("numPr"));
             let list = list.and_then(|list| {
-                let id = list.child("numId")?.value()?.to_owned();
+                let id = list.child("numId")?.id("val")?.to_owned();
                 let level = list.child("ilvl").and_then(|level| level.value()?.parse().ok());
                 Some((id, level.unwrap_or_default()))
             });
-            let style = Style {
-                name: value("name").unwrap_or(id).to_lowercase(),
-                based_on: value("basedOn").map(str::to_owned),
-                // Outline level 10 means body text.
-                outline: outline.and_then(|level| level.parse().ok()).filter(|level| *level < 9),
-                list,
-                marks: if style.attribute("type") == Some("character") { marks(style) } else { Vec::new() },
-            };
-            self.styles.insert(id.to_owned(), style);
+            let marks = if style.attribute("type") == Some("character") { marks(style) } else { Vec::new() };
+            self.style_ids.insert(id.to_owned(), self.styles.len());
+            bases.push(style.child("basedOn").and_then(|base| base.id("val")));
+            self.styles.push(Style { role, based_on: None, list, marks });
+        }
+        for (style, base) in self.styles.iter_mut().zip(bases) {
+            style.based_on = base.and_then(|base| self.style_ids.get(base).copied());
         }
     }
 }
@@ -221,23 +214,41 @@ pub(super) fn part(archive: &mut Archive<'_>, path: &str) -> Result<Option<Xml>,
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::xml::MAX_ID, *};
 
-    /// Returns the role of the first style in a chain where only the last style is a heading.
-    fn role_of_chain(length: usize) -> Role {
+    /// Returns the role of the first style in a chain where only the last style is a heading. Ids have a prefix.
+    fn role_of_chain(length: usize, prefix: &str) -> Role {
+        let style = |at: usize| {
+            let name = if at == length { "heading 1" } else { "other" };
+            let next = at + 1;
+            format!(
+                "<style styleId=\"{prefix}{at}\"><name val=\"{name}\"/><basedOn val=\"{prefix}{next}\"/></style>"
+            )
+        };
+        let styles: String = (1..=length).map(style).collect();
         let mut parts = DocumentParts::default();
-        for at in 1..=length {
-            let is_last = at == length;
-            let name = if is_last { "heading 1" } else { "other" }.to_owned();
-            let based_on = (!is_last).then(|| (at + 1).to_string());
-            parts.styles.insert(at.to_string(), Style { name, based_on, ..Style::default() });
-        }
-        parts.role("1")
+        parts.read_styles(&Xml::read(&format!("<styles>{styles}</styles>")).expect("a part"));
+        parts.role(&format!("{prefix}1"))
     }
 
     #[test]
     fn base_styles_beyond_the_bound_are_left_out() {
-        let roles = [MAX_BASED, MAX_BASED + 1].map(role_of_chain);
+        let roles = [MAX_BASED, MAX_BASED + 1].map(|length| role_of_chain(length, ""));
         assert_eq!(roles, [Role::Heading(1), Role::Text]);
+    }
+
+    #[test]
+    fn styles_with_ids_longer_than_the_bound_are_ignored() {
+        let roles = [MAX_ID - 1, MAX_ID].map(|length| role_of_chain(2, &"i".repeat(length)));
+        assert_eq!(roles, [Role::Heading(1), Role::Text]);
+    }
+
+    #[test]
+    fn the_last_style_with_an_id_is_used() {
+        let mut parts = DocumentParts::default();
+        let style = |name| format!("<style styleId=\"a\"><name val=\"{name}\"/></style>");
+        let styles = format!("<styles>{}{}</styles>", style("title"), style("quote"));
+        parts.read_styles(&Xml::read(&styles).expect("a part"));
+        assert_eq!(parts.role("a"), Role::Quote);
     }
 }

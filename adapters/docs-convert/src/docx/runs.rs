@@ -3,17 +3,20 @@
 use docs_ports::{ConvertError, EmbeddedFile};
 
 use super::{
-    body::{BodyReader, Field},
+    body::{BodyReader, CUT_VALUE},
+    fields::hyperlink,
     parts::{DocumentParts, PartKind, SUBSCRIPT, SUPERSCRIPT},
     symbols,
-    xml::Element,
+    xml::{Element, MAX_ID},
 };
-use crate::{dom::Id, link::escape_destination};
+use crate::{archive::MAX_PATH, dom::Id, link::escape_destination};
 
 /// Maximum number of images in a document.
 const MAX_FILES: usize = 500;
 /// File name extensions of images that browsers can display.
 const IMAGE_EXTENSIONS: [&str; 7] = ["png", "jpg", "jpeg", "gif", "svg", "webp", "bmp"];
+/// The warning about an image without a file.
+const MISSING_IMAGE: &str = "an image that the document does not contain";
 /// Monospaced fonts. Text in them is code.
 const CODE_FONTS: [&str; 8] = [
     "courier",
@@ -77,11 +80,12 @@ impl<'a> BodyReader<'a, '_> {
         Ok(())
     }
 
-    fn link_target(&self, link: Element<'_>) -> Option<String> {
-        let related = link.attribute("id").and_then(|id| self.parts.relation(self.part, id));
+    fn link_target(&mut self, link: Element<'_>) -> Option<String> {
+        let parts = self.parts;
+        let related = link.attribute("id").and_then(|id| parts.relation(self.part, id));
         match (related.filter(|related| related.is_external), link.attribute("anchor")) {
-            (Some(related), Some(anchor)) => Some(format!("{}#{anchor}", related.target)),
-            (Some(related), None) => Some(related.target.clone()),
+            (Some(related), Some(anchor)) => Some(format!("{}#{anchor}", self.cut(&related.target))),
+            (Some(related), None) => Some(self.cut(&related.target).to_owned()),
             (None, Some(anchor)) => Some(format!("#{anchor}")),
             (None, None) => None,
         }
@@ -100,7 +104,7 @@ impl<'a> BodyReader<'a, '_> {
                 inner = None;
                 continue;
             }
-            let outer = self.fields.iter().rev().find_map(|field| field.link).unwrap_or(place);
+            let outer = self.fields.link().unwrap_or(place);
             let at = match inner {
                 Some(at) => at,
                 None => {
@@ -178,20 +182,17 @@ impl<'a> BodyReader<'a, '_> {
     /// Tracks the parts of a field. Returns `true` if the element belongs to a field.
     fn field(&mut self, child: Element<'_>, place: Id) -> Result<bool, ConvertError> {
         match (child.name(), child.attribute("fldCharType")) {
-            ("fldChar", Some("begin")) => self.fields.push(Field::default()),
+            ("fldChar", Some("begin")) => self.fields.begin(),
             ("fldChar", Some("separate")) => {
-                let to = self.fields.last().and_then(|field| hyperlink(&field.instruction));
-                if let Some(to) = to {
+                if let Some(to) = self.fields.separate() {
                     let link = self.element(place, "a", &[("href", &to)])?;
-                    if let Some(field) = self.fields.last_mut() {
-                        field.link = Some(link);
-                    }
+                    self.fields.set_link(link);
                 }
             }
-            ("fldChar", _) => drop(self.fields.pop()),
+            ("fldChar", _) => self.fields.end(),
             ("instrText", _) => {
-                if let Some(field) = self.fields.last_mut() {
-                    field.instruction.push_str(&child.text());
+                if !self.fields.add_instruction(&child.text()) {
+                    self.warnings.left_out(CUT_VALUE);
                 }
             }
             _ => return Ok(false),
@@ -245,9 +246,14 @@ impl<'a> BodyReader<'a, '_> {
 
     /// Returns the destination of an image. The file is read on first use.
     fn file(&mut self, relation: &str) -> Result<Option<String>, ConvertError> {
-        let Some(related) = self.parts.relation(self.part, relation) else { return Ok(None) };
+        let parts = self.parts;
+        let Some(related) = parts.relation(self.part, relation) else { return Ok(None) };
         if related.is_external {
-            return Ok(Some(related.target.clone()));
+            return Ok(Some(self.cut(&related.target).to_owned()));
+        }
+        if related.target.len() > MAX_PATH {
+            self.warnings.left_out(MISSING_IMAGE);
+            return Ok(None);
         }
         let target = related.target.trim_start_matches('/');
         if let Some(known) = self.pictures.get(target) {
@@ -268,7 +274,7 @@ impl<'a> BodyReader<'a, '_> {
             self.files.push(EmbeddedFile { destination: destination.clone(), name, bytes });
             found = Some(destination);
         } else {
-            self.warnings.left_out("an image that the document does not contain");
+            self.warnings.left_out(MISSING_IMAGE);
         }
         self.pictures.insert(target.to_owned(), found.clone());
         Ok(found)
@@ -289,7 +295,9 @@ impl Marks {
     fn read(properties: Option<Element<'_>>, parts: &DocumentParts) -> Self {
         let Some(properties) = properties else { return Self::default() };
         let value = |name: &str| properties.child(name).and_then(|it| it.value());
-        let font = properties.child("rFonts").and_then(|it| it.attribute("ascii")).unwrap_or_default();
+        let font = properties.child("rFonts").and_then(|it| it.attribute("ascii"));
+        // The name is compared for each text of the run.
+        let font = font.filter(|font| font.len() <= MAX_ID).unwrap_or_default();
         let font = font.to_lowercase();
         let is_code = value("rStyle").is_some_and(|style| parts.is_code(style))
             || CODE_FONTS.iter().any(|name| font.starts_with(name));
@@ -313,14 +321,6 @@ impl Marks {
         let names = marks.into_iter().filter(|(is_on, _)| *is_on).map(|(_, name)| name);
         Self { names: names.collect(), font }
     }
-}
-
-/// Returns the target of a hyperlink field: `HYPERLINK "address"` or `HYPERLINK \l "bookmark"`.
-fn hyperlink(instruction: &str) -> Option<String> {
-    let rest = instruction.trim_start().strip_prefix("HYPERLINK")?;
-    let quoted = rest.split('"').nth(1)?;
-    let is_place = rest.split('"').next().is_some_and(|switches| switches.contains("\\l"));
-    Some(if is_place { format!("#{quoted}") } else { quoted.to_owned() })
 }
 
 #[cfg(test)]

@@ -12,9 +12,13 @@ use crate::dom::{Dom, Id, NodeKind, ROOT};
 /// Maximum number of elements and text nodes in a part.
 const MAX_NODES: usize = 1_000_000;
 /// Maximum total size of the text and attributes of a part in bytes, far above that of real documents.
-const MAX_TEXT_BYTES: usize = 16_000_000;
+pub(super) const MAX_TEXT_BYTES: usize = 16_000_000;
 /// Maximum depth of elements. Deeper ones are dropped. The limit makes recursion over the tree safe.
 const MAX_XML_DEPTH: usize = 120;
+
+/// Maximum length in bytes of the id of a style or list and of the name of a font. Longer ones are ignored, because each
+/// use compares them.
+pub(super) const MAX_ID: usize = 255;
 
 #[derive(Debug)]
 pub(super) struct Xml {
@@ -120,6 +124,11 @@ impl<'a> Element<'a> {
 
     pub(super) fn attribute(self, name: &str) -> Option<&'a str> {
         self.xml.dom.attribute(self.at, name)
+    }
+
+    /// Returns an attribute that is an id, unless it is longer than [`MAX_ID`].
+    pub(super) fn id(self, name: &str) -> Option<&'a str> {
+        self.attribute(name).filter(|id| id.len() <= MAX_ID)
     }
 
     /// Returns the attribute `val`, which holds most values in Word documents.

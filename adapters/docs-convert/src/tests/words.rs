@@ -626,3 +626,48 @@ fn omitted_content_of_word_is_reported() {
         ]
     );
 }
+
+/// Returns the result of a conversion with one relation `x` to an external target.
+fn with_target(body: &str, target: &str) -> Result<ConvertedPage, docs_ports::ConvertError> {
+    let main = format!("<w:document {NAMESPACES}><w:body><w:p>{body}</w:p></w:body></w:document>");
+    let relation = format!("<Relationship Id=\"x\" TargetMode=\"External\" Target=\"{target}\"/>");
+    let relations = format!("<Relationships>{relation}</Relationships>");
+    let files = [("word/document.xml", main.as_bytes()), ("word/_rels/document.xml.rels", relations.as_bytes())];
+    convert(&document(DocumentFormat::Docx, zip(&files)))
+}
+
+fn pictures(alt: &str, count: usize) -> String {
+    let blips = "<a:blip r:embed=\"x\"/>".repeat(count);
+    format!("<w:r><w:drawing><wp:docPr descr=\"{alt}\"/>{blips}</w:drawing></w:r>")
+}
+
+#[test]
+fn long_addresses_and_texts_are_cut_with_a_warning() {
+    let link = "<w:hyperlink r:id=\"x\"><w:r><w:t>a</w:t></w:r></w:hyperlink>";
+    let long = format!("https://e.test/{}", "ä".repeat(50_000));
+    let field = format!(
+        "<w:r><w:fldChar w:fldCharType=\"begin\"/><w:instrText>HYPERLINK \"b\" {long}</w:instrText></w:r>"
+    );
+    for (body, target, count) in [
+        (link.repeat(3), long.as_str(), 3),
+        (link.replace("r:id", "w:anchor=\"a\" r:id"), long.as_str(), 2),
+        (pictures(&long, 2), "https://e.test/a.png", 2),
+        (field.repeat(2), "", 2),
+    ] {
+        let page = with_target(&body, target).expect("a page");
+        let times = if count == 1 { String::new() } else { format!(" ({count} times)") };
+        let warning = format!("left out: the end of a long address or alternative text{times}");
+        assert_eq!(page.warnings, [warning], "{body:.80}");
+        assert!(page.markdown.len() < 100_000, "{} bytes", page.markdown.len());
+    }
+}
+
+#[test]
+fn repeated_values_count_towards_the_size_of_a_document() {
+    let (alt, target) = ("b".repeat(8_000), format!("https://e.test/{}", "a".repeat(8_000)));
+    let link = "<w:hyperlink r:id=\"x\"><w:r><w:t>a</w:t></w:r></w:hyperlink>";
+    for body in [pictures(&alt, 3_000), link.repeat(3_000)] {
+        let message = refused(with_target(&body, &target));
+        assert!(message.starts_with("a Word document must have at most 16000000 bytes of text"), "{message}");
+    }
+}
