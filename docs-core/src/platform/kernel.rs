@@ -18,5 +18,6 @@ pub(super) mod site_hosts;
 pub(super) mod tenant_queue;
 pub(super) mod token_user;
 pub(super) mod urls;
+pub(super) mod worker_turns;
 pub(super) mod write;
 pub(super) mod write_window;

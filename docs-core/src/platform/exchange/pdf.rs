@@ -412,9 +412,11 @@ impl Job for PdfWork {
         run.append_log(platform, format!("read {} pages", book.pages.len()));
         let book = book::with_names(book, &names);
         progress.stage(JobStage::Typeset).await?;
+        let turn = platform.worker_turn(&space.organization).await?;
         let storing = platform.begin_write_window();
         let mut pieces = Pieces::new(platform, &space.domain);
         typesetter.render_into(Arc::new(book), &mut pieces).await.map_err(job_error)?;
+        drop(turn);
         progress.stage(JobStage::Finalize).await?;
         let (manifest, size) = pieces.finish(people, book::hash_names(&names)).await?;
         platform.check_write_window(storing)?;

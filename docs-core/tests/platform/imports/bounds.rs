@@ -1,6 +1,12 @@
 //! Bounds of imports: time, and the files and databases of archives.
 
-use std::sync::OnceLock;
+use std::{
+    num::NonZeroUsize,
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use docs_core::ports::EmbeddedFile;
 use docs_memstore::ManualClock;
@@ -66,6 +72,44 @@ async fn all_conversions_of_an_import_have_one_time_limit() {
     assert_eq!(error.message(), late);
     let error = Slow::import(&["a.html", "endless.html"]).await.refused(ErrorKind::Invalid);
     assert_eq!(error.message(), late);
+}
+
+/// A converter that counts concurrent conversions.
+#[derive(Clone, Default)]
+struct Crowded(Arc<[AtomicUsize; 2]>);
+
+#[async_trait]
+impl Converter for Crowded {
+    async fn convert(&self, document: Document) -> Result<ConvertedPage, ConvertError> {
+        let [running, most] = &*self.0;
+        most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        running.fetch_sub(1, Ordering::SeqCst);
+        DocumentConverter.convert(document).await
+    }
+
+    async fn unpack(&self, bytes: Bytes) -> Result<UnpackedArchive, ConvertError> {
+        DocumentConverter.unpack(bytes).await
+    }
+}
+
+#[tokio::test]
+async fn conversions_of_one_organization_leave_a_place_to_others() {
+    let crowded = Crowded::default();
+    let s = Setting::with(crowded.clone()).await;
+    let places = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let urls: Vec<String> = (0..=places).map(|at| format!("https://example.com/{at}.html")).collect();
+    for url in &urls {
+        s.web.put(url, "text/html", "<p>a");
+    }
+    let imports = urls.iter().map(|url| s.try_import(url, "html"));
+    for done in futures_util::future::join_all(imports).await {
+        done.expect("imported");
+    }
+    let most = crowded.0[1].load(Ordering::SeqCst);
+    assert!(most <= places.saturating_sub(1).max(1), "{most} conversions at a time on {places} places");
 }
 
 #[tokio::test]

@@ -124,6 +124,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "tenant_queue",
             "metrics",
             "platform",
+            "worker_turns",
             "import_memory",
             "emoji",
             "write",

@@ -73,6 +73,7 @@ impl Platform {
     /// Reads files. A specification with problems is a failure.
     async fn read_spec(&self, spec: &OpenApiSpecRecord, files: SpecFiles) -> FetchResult<ReadSpec> {
         let reader = self.spec_reader()?;
+        let _turn = self.worker_turn(&spec.organization).await?;
         match catch_panic(async { Ok(reader.read(files).await) }).await {
             Ok(Ok(read)) if read.problems.is_empty() => Ok(Ok(read)),
             Ok(Ok(read)) => Ok(Err(Failure::parse(read.problems))),

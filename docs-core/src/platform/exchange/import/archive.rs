@@ -9,7 +9,7 @@ use super::{
     ImportItems,
     exports::{self, ArchivedFile, DatabaseTable, ExportNames, MAX_DATABASE_BYTES},
     folder::{Folder, MAX_FILES},
-    gather::{Gatherer, MAX_FILES_BYTES, UNKNOWN_IMPORT_BYTES, conversion_error},
+    gather::{Gatherer, MAX_FILES_BYTES, UNKNOWN_IMPORT_BYTES},
     links,
 };
 use crate::{
@@ -37,8 +37,7 @@ impl Gatherer<'_> {
     /// Imports an archive.
     pub(super) async fn unpack(&self, archive: Bytes) -> Result<ImportItems> {
         self.begin_work(UNKNOWN_IMPORT_BYTES).await?;
-        let files = self.converter().unpack(archive).await;
-        let archive = files.map_err(conversion_error)?;
+        let archive = self.unpack_files(archive).await?;
         let mut gathered = ImportItems::default();
         gathered.warnings.add_all(&archive.warnings);
         self.files(archive.files, gathered).await

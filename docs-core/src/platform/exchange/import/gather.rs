@@ -15,7 +15,7 @@ use crate::{
         markdown::{cover_of, parse_page, web_reference},
         run_in_place,
     },
-    model::{ContentRef, FileId, MediaType, PageId, check_page_size, without_nul},
+    model::{ContentRef, FileId, MediaType, OrgId, PageId, check_page_size, without_nul},
     platform::{
         content::files::NewFile,
         kernel::{
@@ -25,7 +25,7 @@ use crate::{
     },
     ports::{
         ConvertError, ConvertedPage, Converter, Document, DocumentFormat, EmbeddedFile, FoundFile,
-        MAX_TEXTS_BYTES, Web, WebError, WebResponse,
+        MAX_TEXTS_BYTES, UnpackedArchive, Web, WebError, WebResponse,
     },
     store::records::SpaceRecord,
 };
@@ -133,6 +133,7 @@ pub(in crate::platform) struct Gatherer<'a> {
     pub(super) platform: &'a Platform,
     /// The storage domain of the space.
     pub(super) domain: &'a str,
+    organization: &'a OrgId,
     web: Arc<dyn Web>,
     converter: Arc<dyn Converter>,
     /// The deadline of the fetches, extended by the time that the import waits for memory.
@@ -198,6 +199,7 @@ impl<'a> Gatherer<'a> {
         Ok(Self {
             platform,
             domain: &space.domain,
+            organization: &space.organization,
             web: Arc::clone(platform.ports().web.as_ref().ok_or_else(missing)?),
             converter: Arc::clone(platform.ports().converter.as_ref().ok_or_else(missing)?),
             until: platform.clock().now() + MAX_TIME,
@@ -221,8 +223,13 @@ impl<'a> Gatherer<'a> {
         self.platform.grow_import(&mut *self.memory.lock().await, bytes).await
     }
 
-    pub(super) fn converter(&self) -> &dyn Converter {
-        self.converter.as_ref()
+    /// Unpacks an archive when it is the turn of the organization.
+    ///
+    /// # Errors
+    /// `Invalid` if the archive cannot be unpacked.
+    pub(super) async fn unpack_files(&self, archive: Bytes) -> Result<UnpackedArchive> {
+        let _turn = self.platform.worker_turn(self.organization).await?;
+        self.converter.unpack(archive).await.map_err(conversion_error)
     }
 
     /// Converts a document within the time that is left for conversions.
@@ -233,6 +240,8 @@ impl<'a> Gatherer<'a> {
         &self,
         document: Document,
     ) -> std::result::Result<ConvertedPage, ConvertError> {
+        let turn = self.platform.worker_turn(self.organization).await;
+        let _turn = turn.map_err(|error| ConvertError::Failed(error.to_string()))?;
         let clock = self.platform.clock();
         let begun = clock.now();
         let left =
