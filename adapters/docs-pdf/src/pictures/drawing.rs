@@ -6,7 +6,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -30,6 +30,12 @@ const LETTER_WEIGHT: usize = 2;
 /// Number of elements in a text element that increase the weight of each of its letters by that of one shape, because
 /// the text is shaped again for each element.
 const SPAN_ELEMENTS: usize = 16;
+/// Maximum number of pixels of the embedded images of a drawing: those that are decoded, and those that each use
+/// writes.
+const MAX_DRAWING_PIXELS: usize = 40_000_000;
+/// Number of bytes of an embedded image that have the weight of one shape each time that it is used, because each use
+/// decodes them.
+const DATA_BYTES: usize = 64;
 /// Maximum nesting of elements.
 const MAX_DRAWING_DEPTH: usize = 200;
 /// Maximum product of the number of style rules and the number of elements that they are matched against.
@@ -52,23 +58,34 @@ pub(super) fn read(data: &[u8], fonts: &Fonts) -> Option<DecodedPicture> {
         return None;
     }
     let leads_away = Arc::new(AtomicBool::new(false));
-    let options = settings(fonts, &leads_away);
+    let embedded = Arc::new(Mutex::new(EmbeddedImages::default()));
+    let options = settings(fonts, &leads_away, &embedded);
     let tree = Tree::from_xmltree(&document, &options).ok()?;
     if leads_away.load(Ordering::Relaxed) {
+        return None;
+    }
+    let embedded = embedded.lock().unwrap_or_else(PoisonError::into_inner).pixels;
+    if embedded > MAX_DRAWING_PIXELS {
         return None;
     }
     let size = tree.size();
     let (width, height) = (f64::from(size.width()), f64::from(size.height()));
     let shape = PictureContent::Drawing(Drawing { tree: Arc::new(tree) });
-    Some(DecodedPicture { shape, width, height, pixels: data.len(), bytes: data.len() })
+    Some(DecodedPicture { shape, width, height, pixels: data.len() + embedded, bytes: data.len() })
 }
 
 /// Returns parser options with the fonts of the book. Embedded images are permitted; an external image causes the
 /// drawing to be rejected.
-fn settings<'a>(fonts: &Fonts, leads_away: &Arc<AtomicBool>) -> Options<'a> {
-    let away = Arc::clone(leads_away);
+fn settings<'a>(
+    fonts: &Fonts,
+    leads_away: &Arc<AtomicBool>,
+    embedded: &Arc<Mutex<EmbeddedImages>>,
+) -> Options<'a> {
+    let (away, embedded) = (Arc::clone(leads_away), Arc::clone(embedded));
     let resolver = ImageHrefResolver {
-        resolve_data: Box::new(|_, data, _| reencode_image(&data)),
+        resolve_data: Box::new(move |_, data, _| {
+            embedded.lock().unwrap_or_else(PoisonError::into_inner).image(data)
+        }),
         resolve_string: Box::new(move |_, _| {
             away.store(true, Ordering::Relaxed);
             None
@@ -82,10 +99,46 @@ fn settings<'a>(fonts: &Fonts, leads_away: &Arc<AtomicBool>) -> Options<'a> {
     }
 }
 
-/// Decodes an embedded image and encodes it again, so that the PDF writer cannot fail on it.
-fn reencode_image(data: &[u8]) -> Option<ImageKind> {
+/// The embedded images of a drawing. Each is decoded once.
+#[derive(Default)]
+struct EmbeddedImages {
+    /// The images by their bytes, with the number of pixels that each use writes. `None` for unreadable ones.
+    known: HashMap<Arc<Vec<u8>>, Option<(ImageKind, usize)>>,
+    /// The number of decoded and written pixels.
+    pixels: usize,
+}
+
+impl EmbeddedImages {
+    /// Returns an image for one use. Returns `None` if it is unreadable, or if the images have too many pixels.
+    fn image(&mut self, data: Arc<Vec<u8>>) -> Option<ImageKind> {
+        if !self.known.contains_key(&data) {
+            let read = self.read(&data);
+            self.known.insert(Arc::clone(&data), read);
+        }
+        let (image, pixels) = self.known.get(&data)?.as_ref()?;
+        self.pixels = self.pixels.saturating_add(*pixels);
+        (self.pixels <= MAX_DRAWING_PIXELS).then(|| image.clone())
+    }
+
+    fn read(&mut self, data: &[u8]) -> Option<(ImageKind, usize)> {
+        let format = image::guess_format(data).ok()?;
+        let reader = image::ImageReader::with_format(std::io::Cursor::new(data), format);
+        let (width, height) = reader.into_dimensions().ok()?;
+        self.pixels = self.pixels.saturating_add(pixels(width, height));
+        if self.pixels > MAX_DRAWING_PIXELS { None } else { reencode_image(data, format) }
+    }
+}
+
+fn pixels(width: u32, height: u32) -> usize {
+    usize::try_from(u64::from(width) * u64::from(height)).unwrap_or(usize::MAX)
+}
+
+/// Decodes an embedded image and encodes it again, so that the PDF writer cannot fail on it. Returns its number of
+/// pixels too.
+fn reencode_image(data: &[u8], format: image::ImageFormat) -> Option<(ImageKind, usize)> {
     const PIXELS: u32 = 4_000;
-    let format = image::guess_format(data).ok()?;
+    const WIDTH: u32 = 1_400;
+    const HEIGHT: u32 = 2_000;
     let mut reader = image::ImageReader::with_format(std::io::Cursor::new(data), format);
     let mut limits = image::Limits::default();
     (limits.max_image_width, limits.max_image_height) = (Some(PIXELS), Some(PIXELS));
@@ -93,10 +146,11 @@ fn reencode_image(data: &[u8]) -> Option<ImageKind> {
     reader.limits(limits);
     let image = reader.decode().ok()?;
     let mut out = std::io::Cursor::new(Vec::new());
-    image::DynamicImage::ImageRgba8(image.thumbnail(1_400, 2_000).into_rgba8())
-        .write_to(&mut out, image::ImageFormat::Png)
-        .ok()?;
-    Some(ImageKind::PNG(Arc::new(out.into_inner())))
+    let is_larger = image.width() > WIDTH || image.height() > HEIGHT;
+    let image = if is_larger { image.thumbnail(WIDTH, HEIGHT) } else { image }.into_rgba8();
+    let pixels = pixels(image.width(), image.height());
+    image::DynamicImage::ImageRgba8(image).write_to(&mut out, image::ImageFormat::Png).ok()?;
+    Some((ImageKind::PNG(Arc::new(out.into_inner())), pixels))
 }
 
 /// Returns `true` if the estimated cost of a drawing is within the limits.
@@ -179,6 +233,10 @@ impl<'a, 'input> Scale<'a, 'input> {
         for child in node.children().filter(roxmltree::Node::is_element) {
             sum = sum.saturating_add(self.weight(child, depth + 1)?);
         }
+        let data = node
+            .attributes()
+            .filter(|it| it.name() == "href" && it.value().trim_start().starts_with("data:"));
+        sum = sum.saturating_add(data.map(|data| data.value().len() / DATA_BYTES).sum::<usize>());
         let corners = 1 + node.attribute("d").or_else(|| node.attribute("points")).map_or(0, str::len) / 4;
         for attribute in node.attributes() {
             let times = if attribute.name().starts_with("marker") || attribute.name() == "style" {
@@ -297,6 +355,43 @@ mod tests {
         assert!(!is_light(&spans(1_000)), "for each of them the whole text is shaped");
         assert!(is_light(&"<text>said</text>".repeat(1_000)));
         assert!(is_light(&format!("<title>{}</title>", "a".repeat(100_000))), "nothing of it is laid out");
+    }
+
+    /// Returns an embedded image of `side` by `side` pixels with a number of uses.
+    fn used_image(side: u32, color: u8, uses: usize) -> String {
+        let mut png = std::io::Cursor::new(Vec::new());
+        let image = image::GrayImage::from_pixel(side, side, image::Luma([color]));
+        image.write_to(&mut png, image::ImageFormat::Png).unwrap();
+        let data: String = png.into_inner().iter().map(|byte| format!("%{byte:02x}")).collect();
+        let image = format!("<image id='i{color}' width='9' height='9' xlink:href='data:image/png,{data}'/>");
+        format!("<defs>{image}</defs>{}", format!("<use xlink:href='#i{color}'/>").repeat(uses))
+    }
+
+    #[test]
+    fn pixels_of_embedded_images_count_for_each_use() {
+        let pixels = |inner: &str| {
+            let whole = svg(inner);
+            read(whole.as_bytes(), &Fonts::default()).map(|read| read.pixels - whole.len())
+        };
+        // An image is decoded once.
+        assert_eq!(pixels(&used_image(100, 1, 10)), Some(11 * 100 * 100));
+        let two = used_image(100, 1, 3) + &used_image(100, 2, 3);
+        assert_eq!(pixels(&two), Some(8 * 100 * 100));
+        let most = MAX_DRAWING_PIXELS / 1_000_000;
+        assert_eq!(pixels(&used_image(1_000, 1, most - 1)), Some(MAX_DRAWING_PIXELS));
+        assert_eq!(pixels(&used_image(1_000, 1, most)), None);
+    }
+
+    #[test]
+    fn bytes_of_embedded_images_count_for_each_use() {
+        let data = "A".repeat(MAX_DRAWING_BYTES / 2);
+        let image = format!("<image id='i' xlink:href='data:image/png;base64,{data}'/>");
+        let is_light = |uses: usize| {
+            let whole = svg(&format!("{image}{}", "<use xlink:href='#i'/>".repeat(uses)));
+            is_light(&roxmltree::Document::parse(&whole).unwrap())
+        };
+        assert!(is_light(1));
+        assert!(!is_light(20));
     }
 
     #[test]
