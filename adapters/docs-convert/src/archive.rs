@@ -30,8 +30,8 @@ const MIN_CHECKED_BYTES: u64 = 1_000_000;
 pub(crate) const MAX_PATH: usize = 1_024;
 /// Maximum number of folders in a path, including those of the archives around a file.
 const MAX_PATH_FOLDERS: usize = 64;
-/// Maximum bytes that the search for the end of the directory may read. For each end record with a zip64 locator, it may
-/// read the rest of the archive once per zip64 end record.
+/// Maximum bytes that the search for the end of the directory may read. For each end record with a zip64 locator, it
+/// may read the rest of the archive once per zip64 end record.
 const MAX_END_SEARCH_BYTES: usize = 2_000_000_000;
 /// Length of the longest comment of an end record.
 const COMMENT_BYTES: usize = 65_535;
@@ -476,7 +476,8 @@ mod tests {
             unpacker.add(&of, path, Vec::new()).expect("a file");
         }
         let paths: Vec<&str> = unpacker.files.iter().map(|file| file.path.as_str()).collect();
-        let expected = ["part 3/a.md", "a.md", "part/a.md", "part 2/a.md", "part 4/a.md", "b.md", "part/b.md"];
+        let expected =
+            ["part 3/a.md", "a.md", "part/a.md", "part 2/a.md", "part 4/a.md", "b.md", "part/b.md"];
         assert_eq!(paths, expected.map(|path| format!("f/{path}")));
         for _ in 0..1_000 {
             unpacker.add(&of, "c.md", Vec::new()).expect("a file");

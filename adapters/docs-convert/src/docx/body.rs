@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use docs_ports::{ConvertError, EmbeddedFile};
 
 use super::{
-    fields::OpenFields,
+    fields::{MAX_VALUE, OpenFields},
     math,
     numbering::ItemNumbers,
     parts::{DocumentParts, PartKind, Role},
@@ -14,13 +14,9 @@ use super::{
 use crate::{
     archive::Archive,
     dom::{Dom, Id, MAX_NODES, ROOT},
-    html::MAX_ATTRIBUTE,
     warnings::Warnings,
 };
 
-/// Maximum length in bytes of an address, an alternative text and the instruction of a field, as of an attribute of HTML.
-/// A page may contain each of them many times.
-pub(super) const MAX_VALUE: usize = MAX_ATTRIBUTE;
 /// The warning about a value longer than [`MAX_VALUE`].
 pub(super) const CUT_VALUE: &str = "the end of a long address or alternative text";
 

@@ -1,7 +1,10 @@
 //! Open fields of a paragraph.
 
-use super::body::MAX_VALUE;
-use crate::dom::Id;
+use crate::{dom::Id, html::MAX_ATTRIBUTE};
+
+/// Maximum length in bytes of an address, an alternative text and the instruction of a field, as of an attribute of
+/// HTML. A page may contain each of them many times.
+pub(super) const MAX_VALUE: usize = MAX_ATTRIBUTE;
 
 /// Maximum depth of fields. Deeper ones have no instruction, and their results are text of the field around them.
 const MAX_FIELDS: usize = 32;
@@ -52,7 +55,8 @@ impl OpenFields {
         added.len() == text.len()
     }
 
-    /// Begins the result of the innermost field. Returns its target if the field is a hyperlink. A field has one result.
+    /// Begins the result of the innermost field. Returns its target if the field is a hyperlink. A field has one
+    /// result.
     pub(super) fn separate(&mut self) -> Option<String> {
         let field = self.innermost()?;
         let is_repeated = std::mem::replace(&mut field.is_separated, true);

@@ -16,8 +16,8 @@ pub(super) const MAX_TEXT_BYTES: usize = 16_000_000;
 /// Maximum depth of elements. Deeper ones are dropped. The limit makes recursion over the tree safe.
 const MAX_XML_DEPTH: usize = 120;
 
-/// Maximum length in bytes of the id of a style or list and of the name of a font. Longer ones are ignored, because each
-/// use compares them.
+/// Maximum length in bytes of the id of a style or list and of the name of a font. Longer ones are ignored, because
+/// each use compares them.
 pub(super) const MAX_ID: usize = 255;
 
 #[derive(Debug)]

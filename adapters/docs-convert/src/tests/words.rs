@@ -632,7 +632,8 @@ fn with_target(body: &str, target: &str) -> Result<ConvertedPage, docs_ports::Co
     let main = format!("<w:document {NAMESPACES}><w:body><w:p>{body}</w:p></w:body></w:document>");
     let relation = format!("<Relationship Id=\"x\" TargetMode=\"External\" Target=\"{target}\"/>");
     let relations = format!("<Relationships>{relation}</Relationships>");
-    let files = [("word/document.xml", main.as_bytes()), ("word/_rels/document.xml.rels", relations.as_bytes())];
+    let files =
+        [("word/document.xml", main.as_bytes()), ("word/_rels/document.xml.rels", relations.as_bytes())];
     convert(&document(DocumentFormat::Docx, zip(&files)))
 }
 
