@@ -57,12 +57,15 @@ impl WorkerOptions {
     }
 }
 
-/// One process per core, with 1 GiB of memory. The wall-clock limits are 75 seconds for a PDF file (of at most 256
-/// MiB), 60 seconds for a file of an import, and 30 seconds for a specification.
+/// Maximum memory for rendering a PDF file, in bytes.
+const RENDER_MEMORY_LIMIT: u64 = 1 << 30;
+
+/// One process per core, with 512 MiB of memory, or 1 GiB for a PDF file. The wall-clock limits are 75 seconds for a
+/// PDF file (of at most 256 MiB), 60 seconds for a file of an import, and 30 seconds for a specification.
 impl Default for WorkerOptions {
     fn default() -> Self {
         let import = WorkerLimits {
-            memory: 1 << 30,
+            memory: 512 << 20,
             cpu: Duration::from_secs(45),
             wall: Duration::from_secs(60),
             answer: 256 << 20,
@@ -70,7 +73,12 @@ impl Default for WorkerOptions {
         Self {
             at_once: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             start: Duration::from_secs(20),
-            render: WorkerLimits { cpu: Duration::from_secs(120), wall: Duration::from_secs(75), ..import },
+            render: WorkerLimits {
+                memory: RENDER_MEMORY_LIMIT,
+                cpu: Duration::from_secs(120),
+                wall: Duration::from_secs(75),
+                ..import
+            },
             convert: import,
             unpack: import,
             read_spec: WorkerLimits { cpu: Duration::from_secs(20), wall: Duration::from_secs(30), ..import },

@@ -166,7 +166,8 @@ pub(super) const INPUTS: &[Input] = &[
     Input {
         name: "Work in contained processes",
         bounds: &[
-            bound("Bytes of memory of a process", "adapters/docs-worker/src/options.rs::memory", Beyond::Fails, "adapters/docs-worker/tests/worker/hostile.rs::unbounded_allocation_exceeds_the_memory_limit").within("pictures of a PDF file"),
+            bound("Bytes of memory of a process for a conversion", "adapters/docs-worker/src/options.rs::memory", Beyond::Fails, "adapters/docs-worker/tests/worker/hostile.rs::unbounded_allocation_exceeds_the_memory_limit").within("a packed archive"),
+            bound("Bytes of memory of a process for a PDF file", "adapters/docs-worker/src/options.rs::RENDER_MEMORY_LIMIT", Beyond::Fails, "adapters/docs-worker/tests/worker/hostile.rs::unbounded_allocation_exceeds_the_memory_limit").within("pictures of a PDF file"),
             bound("Time on the processor for a conversion", "adapters/docs-worker/src/options.rs::cpu", Beyond::Fails, "adapters/docs-worker/tests/worker/hostile.rs::endless_computation_exceeds_the_cpu_time_limit").within("pictures of a PDF file"),
             bound("Time of a conversion", "adapters/docs-worker/src/options.rs::wall", Beyond::Fails, "adapters/docs-worker/tests/worker/hostile.rs::sleeping_job_exceeds_the_wall_time_limit").within("pictures of a PDF file"),
             bound("Bytes of a response", "adapters/docs-worker/src/options.rs::answer", Beyond::Fails, "adapters/docs-worker/tests/worker/hostile.rs::oversized_worker_response_is_refused").within("files of an archive"),
