@@ -185,7 +185,7 @@ fn alone(text: &str, world: &World) -> (bool, bool) {
 /// expression.
 fn leak(text: &str, world: &World) -> Option<bool> {
     let expression = Expression::parse(text).ok()?;
-    let (plain, other) = (world.context.clone(), world.without(&expression.reads()));
+    let (plain, other) = (world.context.clone(), world.without(expression.reads()));
     let value = |context: &Context| expression.evaluate(context).map(|value| format!("{value:?}"));
     let is_other = value(&plain) != value(&other)
         || condition(text, &plain) != condition(text, &other)

@@ -122,12 +122,13 @@ enum Conditions {
 
 impl Evaluator<'_> {
     /// Returns `true` if an expression is left to the client. An expression that cannot be parsed is not.
-    fn is_left_to_client(&self, text: &str) -> bool {
+    fn is_left_to_client(&mut self, text: &str) -> bool {
         match self.mode {
             Evaluated::No => true,
             Evaluated::Yes => false,
             Evaluated::DeterministicOnly => {
-                Expression::parse(text).is_ok_and(|expression| !expression.is_deterministic(self.claims))
+                let expression = Expression::parse_within(text, &mut self.allowance.steps);
+                expression.is_some_and(|expression| !expression.is_deterministic(self.claims))
             }
         }
     }
@@ -140,9 +141,14 @@ impl Evaluator<'_> {
                 .then(|| expression::condition_within(text, self.context, &mut self.allowance.steps));
         }
         let (context, claims) = (self.context, self.claims);
-        let shows =
-            |condition| expression::is_visible_within(&condition, context, claims, &mut self.allowance.steps);
-        Some(expression::is_blank(text) || Expression::parse(text).is_ok_and(shows))
+        if expression::is_blank(text) {
+            return Some(true);
+        }
+        let steps = &mut self.allowance.steps;
+        let condition = Expression::parse_within(text, steps);
+        Some(condition.is_some_and(|condition| {
+            expression::is_visible_within(&condition, context, claims, steps)
+        }))
     }
 
     fn blocks(&mut self, blocks: Vec<Block>) -> Vec<Block> {

@@ -1,8 +1,11 @@
 //! The syntax tree of an expression: a list of nodes where operands precede the nodes that use them.
 
-use std::sync::Arc;
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, OnceLock},
+};
 
-use super::regex::Regex;
+use super::{context_path::ReadPath, regex::Regex};
 
 /// The index of a node in [`Program::nodes`].
 pub(super) type NodeId = usize;
@@ -14,6 +17,10 @@ pub(super) struct Program {
     /// The nodes. They are in a list rather than in boxes, so that dropping a long chain does not recurse.
     pub(super) nodes: Vec<Node>,
     pub(super) root: NodeId,
+    /// The cost of parsing the expression in steps.
+    pub(super) parse_cost: usize,
+    /// The context paths that the expression reads, once they are requested.
+    pub(super) reads: OnceLock<BTreeSet<ReadPath>>,
 }
 
 /// A node of the syntax tree.

@@ -7,8 +7,8 @@ use smallvec::{SmallVec, smallvec};
 use super::{
     EvalError,
     ast::{BinaryOp, FunctionNode, LogicalOp, MemberKey, Node, NodeId, Property, SequenceItem, UnaryOp},
-    limits::{MAX_ITEMS, MAX_TEXT},
-    machine::{BYTES_A_STEP, Eval, Machine},
+    limits::{BYTES_A_STEP, MAX_ITEMS, MAX_TEXT},
+    machine::{Eval, Machine},
     methods, number,
     value::{Bindings, Function, FunctionKind, ObjectValue, Scope, Value, comparisons},
 };
@@ -86,7 +86,7 @@ impl Machine<'_> {
     fn leaf(&mut self, id: NodeId, names: ScopeRef<'_>) -> Eval<Value> {
         match &self.program.nodes[id] {
             Node::Literal(literal) => Ok(Value::from_literal(literal)),
-            Node::Name(name) => Ok(self.name(name, names)),
+            Node::Name(name) => self.name(name, names),
             Node::Template(text, values) => self.template(text, values, names),
             Node::Array(items) => {
                 let items = self.items(items, names)?;
@@ -126,9 +126,10 @@ impl Machine<'_> {
         }
     }
 
-    fn name(&self, name: &str, names: ScopeRef<'_>) -> Value {
-        let known = names.and_then(|names| names.get(name)).or_else(|| self.context.get(name));
-        known.cloned().unwrap_or(Value::Undefined)
+    fn name(&mut self, name: &str, names: ScopeRef<'_>) -> Eval<Value> {
+        let (known, cost) = names.map_or((None, 0), |names| names.get(name));
+        self.charge(cost)?;
+        Ok(known.or_else(|| self.context.get(name)).cloned().unwrap_or(Value::Undefined))
     }
 
     fn template(&mut self, text: &str, values: &[(NodeId, Arc<str>)], names: ScopeRef<'_>) -> Eval<Value> {
@@ -314,7 +315,8 @@ impl Machine<'_> {
             return Err(EvalError::wrong_value("the called value is not a function"));
         };
         debug_assert!(Arc::ptr_eq(program, self.program), "a function belongs to its expression");
-        self.charge(1 + arguments.len())?;
+        // All parameters are bound, also those without an argument.
+        self.charge(1 + arguments.len().max(written.parameters.len()))?;
         let scope = self.bind_parameters(function, written, scope.as_ref(), arguments)?;
         written.body.map_or(Ok(Value::Undefined), |body| self.eval(body, Some(&scope)))
     }
@@ -346,6 +348,7 @@ impl Machine<'_> {
             let value = match (value, parameter.default) {
                 (Value::Undefined, Some(default)) => {
                     // A default value can use the preceding parameters.
+                    self.charge(names.len())?;
                     let before = scope(names.clone(), above.clone())?;
                     self.eval(default, Some(&before))?
                 }

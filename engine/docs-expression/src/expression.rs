@@ -1,16 +1,17 @@
 //! Parsed expressions, conditions and inline values.
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{collections::BTreeSet, fmt, str::FromStr, sync::Arc};
 
 use super::{
     ast::Program,
     characters,
     context::Context,
+    context_path::ReadPath,
     error::{EvalError, ExpressionError},
     limits::MAX_STEPS,
     machine::Machine,
     parser,
-    read_paths::{self, Claims, ReadPath},
+    read_paths::{self, Claims},
     value::Value,
 };
 
@@ -37,6 +38,14 @@ impl Expression {
     /// nested deeper than [`MAX_EXPRESSION_DEPTH`](crate::MAX_EXPRESSION_DEPTH), or not exactly one expression.
     pub fn parse(text: &str) -> Result<Self, ExpressionError> {
         parser::parse(text).map(|program| Self(Arc::new(program)))
+    }
+
+    /// Parses an expression within a step budget, which can be shared by several expressions. Its length and its regular
+    /// expressions are charged, also if it is invalid. Returns `None` if it is invalid, or if its length exceeds the
+    /// budget.
+    #[must_use]
+    pub fn parse_within(text: &str, budget: &mut Budget) -> Option<Self> {
+        parser::parse_within(text, &mut budget.0)?.ok().map(|program| Self(Arc::new(program)))
     }
 
     /// Returns the source.
@@ -71,8 +80,8 @@ impl Expression {
     /// `visitor.claims` always exist, so merely testing their presence, as in `visitor && visitor.claims.x`, is not a
     /// read.
     #[must_use]
-    pub fn reads(&self) -> std::collections::BTreeSet<ReadPath> {
-        read_paths::collect_paths(&self.0)
+    pub fn reads(&self) -> &BTreeSet<ReadPath> {
+        self.0.reads.get_or_init(|| read_paths::collect_paths(&self.0))
     }
 
     /// Returns `true` if all values that the expression reads may control visibility: variables, and claims whose
@@ -95,6 +104,17 @@ pub struct Budget(
     /// The remaining steps.
     pub u32,
 );
+
+impl Budget {
+    /// Charges for an expression that was parsed outside of the budget, as if it was parsed within it. Returns `false`
+    /// if its length exceeds the budget.
+    pub fn charge_parsed(&mut self, expression: &Expression) -> bool {
+        let is_within = u32::try_from(expression.source().len()).is_ok_and(|length| length <= self.0);
+        let cost = u32::try_from(expression.0.parse_cost).unwrap_or(u32::MAX);
+        self.0 = if is_within { self.0.saturating_sub(cost) } else { 0 };
+        is_within
+    }
+}
 
 impl FromStr for Expression {
     type Err = ExpressionError;
@@ -132,7 +152,8 @@ pub fn condition(text: &str, context: &Context) -> bool {
 /// Evaluates a condition like [`condition`], within a shared step budget.
 pub fn condition_within(text: &str, context: &Context, budget: &mut Budget) -> bool {
     is_blank(text)
-        || Expression::parse(text).is_ok_and(|expression| holds_within(&expression, context, budget))
+        || Expression::parse_within(text, budget)
+            .is_some_and(|expression| holds_within(&expression, context, budget))
 }
 
 fn holds_within(condition: &Expression, context: &Context, budget: &mut Budget) -> bool {
@@ -177,8 +198,7 @@ impl Allowance {
 
 /// Returns the value of an expression as inline text like [`inline`], within a shared step budget.
 pub fn inline_within(text: &str, context: &Context, budget: &mut Budget) -> String {
-    let value = Expression::parse(text)
-        .ok()
+    let value = Expression::parse_within(text, budget)
         .and_then(|expression| expression.evaluate_within(context, budget).ok())
         .map(|value| value.inline());
     value.unwrap_or_else(|| inline_source(text))

@@ -25,6 +25,7 @@
 mod ast;
 mod characters;
 mod context;
+mod context_path;
 mod convert;
 mod error;
 mod eval;
@@ -44,13 +45,14 @@ mod value;
 
 pub use self::{
     context::Context,
+    context_path::ReadPath,
     error::{EvalError, ExpressionError},
     expression::{
         Allowance, Budget, Expression, condition, condition_within, inline, inline_source, inline_within,
         is_blank, is_visible_within,
     },
     limits::{MAX_EXPRESSION_DEPTH, MAX_ITEMS, MAX_LENGTH, MAX_STEPS, MAX_TEXT},
-    read_paths::{Claims, ReadPath},
+    read_paths::Claims,
     regex::Regex,
     value::{Array, Function, ObjectValue, Value},
 };

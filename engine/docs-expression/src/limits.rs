@@ -14,3 +14,9 @@ pub const MAX_ITEMS: usize = 10_000;
 
 /// Maximum size in bytes of a string that an expression creates.
 pub const MAX_TEXT: usize = 100_000;
+
+/// Number of bytes of a string that can be produced or compared in one step.
+pub(super) const BYTES_A_STEP: usize = 16;
+
+/// Number of names in a scope that can be compared in one step.
+pub(super) const NAMES_A_STEP: usize = 16;

@@ -6,12 +6,9 @@ use super::{
     ast::Program,
     context::Context,
     error::EvalError,
-    limits::{MAX_ITEMS, MAX_TEXT},
+    limits::{BYTES_A_STEP, MAX_ITEMS, MAX_TEXT},
     value::{Array, ObjectValue, Value},
 };
-
-/// Number of bytes of a string that can be produced or compared in one step.
-pub(super) const BYTES_A_STEP: usize = 16;
 
 pub(super) type Eval<T> = Result<T, EvalError>;
 

@@ -2,13 +2,16 @@
 
 mod function_literals;
 
-use std::{borrow::Cow, sync::Arc};
+use std::{
+    borrow::Cow,
+    sync::{Arc, OnceLock},
+};
 
 use super::{
     ExpressionError, MAX_EXPRESSION_DEPTH, MAX_LENGTH,
     ast::{BinaryOp, Literal, LogicalOp, MemberKey, Node, NodeId, Program, Property, SequenceItem, UnaryOp},
     lexer, number,
-    regex::Regex,
+    regex::{MAX_COMPILER_VISITS, Regex, VISITS_A_STEP},
     token::{Token, TokenKind},
 };
 
@@ -58,8 +61,29 @@ const ASSIGNMENTS: [&str; 16] =
 
 type ParseResult<T> = Result<T, ExpressionError>;
 
+/// Parses an expression. Charges `steps` for its length and its regular expressions, also if it is invalid. Returns
+/// `None` if the length exceeds the steps.
+pub(super) fn parse_within(source: &str, steps: &mut u32) -> Option<ParseResult<Program>> {
+    let length = u32::try_from(source.len()).unwrap_or(u32::MAX);
+    let Some(left) = steps.checked_sub(length) else {
+        *steps = 0;
+        return None;
+    };
+    let mut visits = MAX_COMPILER_VISITS;
+    let parsed = parse_counted(source, &mut visits);
+    let compiled = (MAX_COMPILER_VISITS - visits) / VISITS_A_STEP;
+    *steps = left.saturating_sub(u32::try_from(compiled).unwrap_or(u32::MAX));
+    Some(parsed)
+}
+
 /// Parses an expression.
 pub(super) fn parse(source: &str) -> ParseResult<Program> {
+    parse_counted(source, &mut { MAX_COMPILER_VISITS })
+}
+
+/// Parses an expression, and deducts the visits of the compiler of regular expressions from `visits`.
+fn parse_counted(source: &str, visits: &mut usize) -> ParseResult<Program> {
+    let before = *visits;
     let length = source.chars().count();
     if length > MAX_LENGTH {
         let at = source.char_indices().nth(MAX_LENGTH).map_or(source.len(), |(at, _)| at);
@@ -68,9 +92,11 @@ pub(super) fn parse(source: &str) -> ParseResult<Program> {
     }
     let tokens = lexer::tokens(source)?;
     let (nodes, grouped, optional) = (Vec::new(), Vec::new(), Vec::new());
-    let mut parser = Parser { source, tokens, at: 0, nodes, grouped, optional, depth: 0 };
+    let mut parser = Parser { source, tokens, at: 0, nodes, grouped, optional, depth: 0, visits };
     let root = parser.statement()?;
-    Ok(Program { source: source.into(), nodes: parser.nodes, root })
+    let parse_cost = source.len() + (before - *parser.visits) / VISITS_A_STEP;
+    let reads = OnceLock::new();
+    Ok(Program { source: source.into(), nodes: parser.nodes, root, parse_cost, reads })
 }
 
 struct Parser<'s> {
@@ -83,6 +109,8 @@ struct Parser<'s> {
     /// Chains that contain `?.`.
     optional: Vec<NodeId>,
     depth: usize,
+    /// The remaining visits of the compiler of regular expressions.
+    visits: &'s mut usize,
 }
 
 impl Parser<'_> {
@@ -383,7 +411,7 @@ impl Parser<'_> {
             TokenKind::BigInt(number) => Node::Literal(Literal::BigInt(number)),
             TokenKind::Text(text) => Node::Literal(Literal::Text(text)),
             TokenKind::Regex { body, flags } => {
-                let regex = Regex::new(&body, &flags).map_err(|problem| self.error(problem))?;
+                let regex = Regex::new(&body, &flags, self.visits).map_err(|problem| self.error(problem))?;
                 Node::Literal(Literal::Regex(regex.into()))
             }
             TokenKind::Template { text, opens: true, more } => return self.template(text, more),

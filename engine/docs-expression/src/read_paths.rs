@@ -1,40 +1,17 @@
 //! The context paths that an expression reads, and a check that they may control visibility.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
+    collections::{BTreeMap, BTreeSet, HashSet},
     rc::Rc,
     sync::Arc,
 };
 
 use serde_json::Value as Json;
 
-use super::ast::{
-    FunctionNode, LogicalOp, MemberKey, Node, NodeId, Program, Property, SequenceItem, UnaryOp,
+use super::{
+    ast::{FunctionNode, LogicalOp, MemberKey, Node, NodeId, Program, Property, SequenceItem, UnaryOp},
+    context_path::ReadPath,
 };
-
-/// A context path, for example `visitor.claims.plan`. It stands for its whole subtree.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ReadPath(Vec<Arc<str>>);
-
-impl ReadPath {
-    /// Returns the names, from the outermost to the innermost.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|name| &**name)
-    }
-}
-
-impl fmt::Display for ReadPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (n, name) in self.names().enumerate() {
-            if n > 0 {
-                f.write_str(".")?;
-            }
-            f.write_str(name)?;
-        }
-        Ok(())
-    }
-}
 
 /// The claims defined by the adaptive schema of a site, without descriptions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -145,7 +122,7 @@ const ROOTS: [&[&str]; 7] = [
 type BoundNames = Option<Rc<ScopeFrame>>;
 
 struct ScopeFrame {
-    names: Vec<Arc<str>>,
+    names: HashSet<Arc<str>>,
     above: BoundNames,
 }
 
@@ -243,7 +220,7 @@ impl PathReader<'_> {
 
     fn function(&mut self, function: &FunctionNode, above: &BoundNames) {
         let names = function.parameters.iter().map(|parameter| parameter.name.clone());
-        let names: Vec<Arc<str>> = names.chain(function.name.clone()).collect();
+        let names: HashSet<Arc<str>> = names.chain(function.name.clone()).collect();
         let bound = Some(Rc::new(ScopeFrame { names, above: above.clone() }));
         // A default value may read a name that a later parameter shadows. It is counted as a read to be on the safe
         // side.
@@ -298,7 +275,7 @@ impl PathReader<'_> {
 fn is_bound(bound: &BoundNames, name: &str) -> bool {
     let mut frame = bound.as_ref();
     while let Some(at) = frame {
-        if at.names.iter().any(|known| **known == *name) {
+        if at.names.contains(name) {
             return true;
         }
         frame = at.above.as_ref();

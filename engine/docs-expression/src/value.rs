@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::{
     ast::{Literal, NodeId, Program},
+    limits::{BYTES_A_STEP, NAMES_A_STEP},
     number,
 };
 
@@ -72,16 +73,22 @@ impl Scope {
         (nesting <= MAX_NESTING).then_some(Self { names, above, nesting })
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Value> {
+    /// Returns the value of a name, and the cost of the lookup in steps.
+    pub(super) fn get(&self, name: &str) -> (Option<&Value>, usize) {
+        let (mut compared, mut bytes) = (0, 0);
         let mut scope = Some(self);
+        let mut found = None;
         while let Some(at) = scope {
+            compared += 1;
             // Of two parameters with the same name, the last one takes precedence.
-            if let Some((_, value)) = at.names.iter().rev().find(|(known, _)| **known == *name) {
-                return Some(value);
-            }
-            scope = at.above.as_deref();
+            found = at.names.iter().rev().find_map(|(known, value)| {
+                compared += 1;
+                bytes += if known.len() == name.len() { name.len() } else { 0 };
+                (**known == *name).then_some(value)
+            });
+            scope = if found.is_some() { None } else { at.above.as_deref() };
         }
-        None
+        (found, compared / NAMES_A_STEP + bytes / BYTES_A_STEP)
     }
 }
 

@@ -8,7 +8,7 @@ use super::arguments::{arg, find};
 use crate::{
     EvalError, MAX_ITEMS, MAX_TEXT,
     machine::{Eval, Machine},
-    regex::{Regex, RegexMatch},
+    regex::{MAX_COMPILER_VISITS, Regex, RegexMatch, VISITS_A_STEP},
     value::Value,
 };
 
@@ -55,7 +55,10 @@ pub(super) fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arg
                 other => machine.text(other)?,
             };
             machine.charge(source.len())?;
-            let regex = Regex::new(&source, "").map_err(EvalError::wrong_value)?;
+            let mut visits = MAX_COMPILER_VISITS;
+            let regex = Regex::new(&source, "", &mut visits);
+            machine.charge((MAX_COMPILER_VISITS - visits) / VISITS_A_STEP)?;
+            let regex = regex.map_err(EvalError::wrong_value)?;
             call(machine, text, method, &[Value::Regex(regex.into())])
         }
         ("split", separator) => split(machine, text, separator, arg(args, 1)),

@@ -7,30 +7,39 @@ use super::{
     program::{Instruction, MAX_PROGRAM, RepeatPreference},
 };
 
-/// Returns the instructions and the number of position slots.
-pub(super) fn compile(parsed: &ParsedRegex) -> Result<(Vec<Instruction>, usize), String> {
-    let mut compiler = Compiler { steps: Vec::new(), slots: 2 * parsed.groups.len() };
+/// Returns the instructions and the number of position slots. Deducts the visits of nodes from `visits`.
+pub(super) fn compile(
+    parsed: &ParsedRegex,
+    visits: &mut usize,
+) -> Result<(Vec<Instruction>, usize), String> {
+    let mut compiler = Compiler { steps: Vec::new(), slots: 2 * parsed.groups.len(), visits };
     compiler.part(&parsed.part)?;
     compiler.push(Instruction::Save(1))?;
     compiler.push(Instruction::Done)?;
     Ok((compiler.steps, compiler.slots))
 }
 
-struct Compiler {
+struct Compiler<'v> {
     steps: Vec<Instruction>,
     slots: usize,
+    /// The remaining visits of nodes.
+    visits: &'v mut usize,
 }
 
-impl Compiler {
+/// The message for a regular expression that is too costly to compile.
+const TOO_MANY_REPETITIONS: &str = "is a regular expression with too many repetitions";
+
+impl Compiler<'_> {
     fn push(&mut self, step: Instruction) -> Result<usize, String> {
         if self.steps.len() == MAX_PROGRAM {
-            return Err("is a regular expression with too many repetitions".to_owned());
+            return Err(TOO_MANY_REPETITIONS.to_owned());
         }
         self.steps.push(step);
         Ok(self.steps.len() - 1)
     }
 
     fn part(&mut self, part: &RegexNode) -> Result<(), String> {
+        *self.visits = self.visits.checked_sub(1).ok_or(TOO_MANY_REPETITIONS)?;
         match part {
             RegexNode::Char(c) => self.push(Instruction::Char(*c)).map(|_| ()),
             RegexNode::Any => self.push(Instruction::Any).map(|_| ()),
@@ -54,7 +63,9 @@ impl Compiler {
             }
             RegexNode::All(parts) => parts.iter().try_for_each(|part| self.part(part)),
             RegexNode::Either(ways) => self.compile_alternatives(ways),
-            RegexNode::Repeat { part, least, most, greedy } => self.repeat(part, (*least, *most), *greedy),
+            RegexNode::Repeat { part, groups, least, most, greedy } => {
+                self.repeat(RepeatedPart { part, groups: *groups }, (*least, *most), *greedy)
+            }
         }
     }
 
@@ -78,7 +89,7 @@ impl Compiler {
 
     fn repeat(
         &mut self,
-        part: &RegexNode,
+        part: RepeatedPart<'_>,
         count: (usize, Option<usize>),
         greedy: RepeatPreference,
     ) -> Result<(), String> {
@@ -114,19 +125,26 @@ impl Compiler {
     }
 
     /// Compiles one iteration of a repetition, which first clears the groups of the previous iteration.
-    fn compile_round(&mut self, part: &RegexNode) -> Result<(), String> {
-        if let Some((first, last)) = part.groups() {
+    fn compile_round(&mut self, part: RepeatedPart<'_>) -> Result<(), String> {
+        if let Some((first, last)) = part.groups {
             self.push(Instruction::Clear(2 * first, 2 * last + 2))?;
         }
-        self.part(part)
+        self.part(part.part)
     }
 
     /// Compiles one iteration that must consume a character.
-    fn guarded(&mut self, part: &RegexNode) -> Result<(), String> {
+    fn guarded(&mut self, part: RepeatedPart<'_>) -> Result<(), String> {
         let slot = self.slots;
         self.slots += 1;
         self.push(Instruction::Save(slot))?;
         self.compile_round(part)?;
         self.push(Instruction::Progress(slot)).map(|_| ())
     }
+}
+
+/// The part of a repetition, with the first and the last of its capturing groups.
+#[derive(Clone, Copy)]
+struct RepeatedPart<'p> {
+    part: &'p RegexNode,
+    groups: Option<(usize, usize)>,
 }

@@ -12,11 +12,14 @@ use std::{borrow::Cow, fmt};
 
 use smallvec::SmallVec;
 
+pub(super) use self::program::{MAX_COMPILER_VISITS, VISITS_A_STEP};
 use self::program::{Instruction, is_word};
 use super::EvalError;
 
 /// Number of class ranges or slots that one step covers.
 const OF_A_STEP: usize = 8;
+/// The cost of changing the case of a character outside of ASCII in steps.
+const FOLD_COST: usize = 2;
 /// The cost of a lookahead in steps, in addition to that of its instructions.
 const LOOKAHEAD_COST: usize = 4;
 
@@ -53,11 +56,15 @@ impl RegexMatch {
 
 impl Regex {
     /// Compiles a regular expression. The error message completes a sentence that begins with a position.
-    pub(super) fn new(source: &str, flags: &str) -> Result<Self, String> {
+    /// Deducts the visits of the compiler from `visits`, which is [`MAX_COMPILER_VISITS`] for an expression.
+    pub(super) fn new(source: &str, flags: &str, visits: &mut usize) -> Result<Self, String> {
         let flags = parse_flags(flags)?;
         let parsed = parse::parse(source, flags.unicode)?;
         let groups = parsed.groups.clone();
-        let (program, slots) = compile::compile(&parsed)?;
+        let (mut program, slots) = compile::compile(&parsed, visits)?;
+        if flags.ignore_case {
+            program.iter_mut().for_each(Instruction::fold);
+        }
         Ok(Self { source: source.into(), flags, program, slots, groups })
     }
 
@@ -221,12 +228,19 @@ impl Machine<'_> {
         let read = |right: bool| if right { StepOutcome::Go(pc + 1, at + 1) } else { StepOutcome::Fail };
         let here = self.text.get(at).copied();
         Ok(match &regex.program[pc] {
-            Instruction::Char(c) => {
-                read(here.is_some_and(|h| h == *c || flags.ignore_case && fold(h) == fold(*c)))
+            Instruction::Char(c) if flags.ignore_case => {
+                self.charge_fold(here)?;
+                read(here.is_some_and(|h| fold(h) == *c))
             }
+            Instruction::Char(c) => read(here == Some(*c)),
             Instruction::Any => read(here.is_some_and(|h| flags.dot_all || !is_line_end(h))),
             Instruction::Class(class) => {
-                self.charge(class.ranges.len() / OF_A_STEP)?;
+                // The other cases of the character are examined too.
+                let lookups = if flags.ignore_case { 3 } else { 1 };
+                self.charge(lookups * class.size() / OF_A_STEP)?;
+                if flags.ignore_case {
+                    self.charge_fold(here)?;
+                }
                 read(here.is_some_and(|h| match (flags.ignore_case, class.not) {
                     (false, _) => class.has(h),
                     (true, false) => class.has(h) || cases(h).any(|h| class.has(h)),
@@ -274,6 +288,11 @@ impl Machine<'_> {
         })
     }
 
+    /// Charges for changing the case of a character.
+    fn charge_fold(&mut self, c: Option<char>) -> Result<(), EvalError> {
+        self.charge(if c.is_some_and(|c| !c.is_ascii()) { FOLD_COST } else { 0 })
+    }
+
     /// Matches a back-reference. Charges for the compared characters.
     fn match_back_reference(
         &mut self,
@@ -286,7 +305,14 @@ impl Machine<'_> {
         let Some(there) = text.get(at..at + group.len()) else { return Ok(StepOutcome::Fail) };
         for (a, b) in text[group].iter().zip(there) {
             self.charge(1)?;
-            if a != b && !(ignore_case && fold(*a) == fold(*b)) {
+            if a == b {
+                continue;
+            }
+            if ignore_case {
+                self.charge_fold(Some(*a))?;
+                self.charge_fold(Some(*b))?;
+            }
+            if !ignore_case || fold(*a) != fold(*b) {
                 return Ok(StepOutcome::Fail);
             }
         }
@@ -300,19 +326,29 @@ enum StepOutcome {
     Done,
 }
 
+impl Instruction {
+    /// Replaces a literal character by its upper case, with which a character that ignores case is compared.
+    fn fold(&mut self) {
+        if let Self::Char(c) = self {
+            *c = fold(*c);
+        }
+    }
+}
+
+/// Returns the upper-case form of a letter if it consists of a single character, otherwise the letter.
 fn fold(c: char) -> char {
-    cases(c).next().unwrap_or(c)
+    single(c.to_uppercase()).unwrap_or(c)
 }
 
 /// Returns those upper-case and lower-case forms of a letter that consist of a single character.
 fn cases(c: char) -> impl Iterator<Item = char> {
-    let single = |mut all: Box<dyn Iterator<Item = char>>| {
-        let first = all.next();
-        if all.next().is_some() { None } else { first }
-    };
-    let upper = single(Box::new(c.to_uppercase())).unwrap_or(c);
-    let lower = single(Box::new(c.to_lowercase())).unwrap_or(c);
-    [upper, lower].into_iter()
+    [fold(c), single(c.to_lowercase()).unwrap_or(c)].into_iter()
+}
+
+/// Returns the item of an iterator that has only one.
+fn single(mut all: impl Iterator<Item = char>) -> Option<char> {
+    let first = all.next();
+    if all.next().is_some() { None } else { first }
 }
 
 fn is_line_end(c: char) -> bool {

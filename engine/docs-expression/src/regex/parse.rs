@@ -29,6 +29,8 @@ pub(super) enum RegexNode {
     Either(Vec<RegexNode>),
     Repeat {
         part: Box<RegexNode>,
+        /// The numbers of the first and the last capturing group in the part.
+        groups: Option<(usize, usize)>,
         least: usize,
         most: Option<usize>,
         greedy: RepeatPreference,
@@ -48,7 +50,8 @@ impl RegexNode {
                 (inner, None) => inner,
                 (Some((_, last)), Some(number)) => Some((number, last.max(number))),
             },
-            Self::Lookahead(inner, _) | Self::Repeat { part: inner, .. } => inner.groups(),
+            Self::Lookahead(inner, _) => inner.groups(),
+            Self::Repeat { groups, .. } => *groups,
             Self::All(parts) | Self::Either(parts) => within(parts),
             _ => None,
         }
@@ -200,15 +203,16 @@ impl Parser<'_> {
         }
         self.rest.next();
         let greedy = if self.eat('?') { RepeatPreference::No } else { RepeatPreference::Yes };
-        Ok(RegexNode::Repeat { part: Box::new(part), least, most, greedy })
+        Ok(RegexNode::Repeat { groups: part.groups(), part: Box::new(part), least, most, greedy })
     }
 
     /// Parses `{2}`, `{2,}` or `{2,5}` except for the closing brace. Other braces are literals.
     fn count(&mut self) -> Result<Option<(usize, Option<usize>)>, String> {
         let mut ahead = self.rest.clone();
         ahead.next();
-        let text: String = ahead.clone().take_while(|c| *c != '}').collect();
-        if ahead.nth(text.chars().count()).is_none() {
+        // Ends at the first other character, so that a sequence of unclosed braces is read once.
+        let text: String = ahead.clone().take_while(|c| c.is_ascii_digit() || *c == ',').collect();
+        if ahead.nth(text.len()) != Some('}') {
             return Ok(None);
         }
         let (least, most) = match text.split_once(',') {
@@ -228,7 +232,7 @@ impl Parser<'_> {
         if most.is_some_and(|most| most < least) {
             return Err("is a regular expression with a maximum below the minimum".to_owned());
         }
-        for _ in 0..=text.chars().count() {
+        for _ in 0..=text.len() {
             self.rest.next();
         }
         Ok(Some((least, most)))

@@ -5,6 +5,13 @@ use std::sync::Arc;
 /// Maximum number of instructions in a compiled regular expression. Counted repetitions multiply instructions.
 pub(super) const MAX_PROGRAM: usize = 2_000;
 
+/// Maximum number of visits of nodes by the compiler for all regular expressions of an expression. A counted repetition
+/// visits its nodes again for each iteration.
+pub(crate) const MAX_COMPILER_VISITS: usize = 5 * MAX_PROGRAM;
+
+/// Number of visits by the compiler that one step covers.
+pub(crate) const VISITS_A_STEP: usize = 4;
+
 #[derive(Clone)]
 pub(super) enum Instruction {
     Char(char),
@@ -41,6 +48,11 @@ pub(super) struct Class {
 }
 
 impl Class {
+    /// Returns the number of ranges and predicates that a lookup examines.
+    pub(super) fn size(&self) -> usize {
+        self.ranges.len() + self.with.len() + self.without.len()
+    }
+
     pub(super) fn has(&self, c: char) -> bool {
         let found = self.ranges.iter().any(|(from, to)| (*from..=*to).contains(&c))
             || self.with.iter().any(|with| with(c))

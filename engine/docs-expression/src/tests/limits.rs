@@ -172,7 +172,12 @@ fn repeated_long_text_operations_exceed_the_step_budget() {
 
 /// Returns the number of steps taken by an expression that matches a string against a pattern.
 fn steps(text: &str, pattern: &str) -> usize {
-    let expression = Expression::parse(&format!("visitor.claims.unsigned.text =~ {pattern}")).unwrap();
+    steps_of(text, &format!("visitor.claims.unsigned.text =~ {pattern}"))
+}
+
+/// Returns the number of steps taken by an expression that reads a string.
+fn steps_of(text: &str, source: &str) -> usize {
+    let expression = Expression::parse(source).unwrap();
     let context = Context::default().with_visitor(&json!({}), &json!({ "text": text }));
     let mut budget = Budget(MAX_STEPS);
     let _ = expression.evaluate_within(&context, &mut budget);
@@ -212,6 +217,81 @@ fn regex_comparisons_and_saved_positions_cost_steps() {
     let mut budget = Budget(MAX_STEPS);
     assert!(Expression::parse(&source).unwrap().evaluate_within(&context, &mut budget).is_ok());
     assert!((MAX_STEPS - budget.0) as usize >= 25 * 10_000 / 16);
+}
+
+#[test]
+fn parameters_and_their_scopes_cost_steps() {
+    let names: Vec<String> = (0..400).map(|n| char::from_u32(0x4e00 + n).unwrap().to_string()).collect();
+    let calls = |parameters: &str, body: &str| {
+        steps_of("12345", &format!("[...visitor.claims.unsigned.text].map(({parameters})=>{body}).length"))
+    };
+    let all = names.join(",");
+    let bound = calls(&all, "0");
+    // All parameters are bound, also those without an argument.
+    assert!(bound >= 5 * 400, "{bound}");
+    // The default value of a parameter is evaluated in a scope with the preceding parameters.
+    let defaults = format!("{},{}", names[..300].join(","), names[300..320].join("=0,") + "=0");
+    let with_defaults = calls(&defaults, "0");
+    assert!(with_defaults >= 5 * 20 * 300, "{with_defaults}");
+    // A lookup compares the names of the scope, and the bytes of names of equal length.
+    let looked_up = calls(&all, &vec![names[0].as_str(); 50].join("+"));
+    let bytes = 400 * names[0].len() / 16;
+    assert!(looked_up >= bound + 5 * 50 * (400 / 16 + bytes), "{looked_up}");
+}
+
+#[test]
+fn case_folding_and_class_predicates_cost_steps() {
+    let text = "ä".repeat(100);
+    assert!(steps(&text, "/ö/i") >= steps(&text, "/ö/") + 100 * 2);
+    assert!(steps(&text, "/[ö]/i") >= steps(&text, "/[ö]/") + 100 * 2);
+    let (lower, upper) = ("ä".repeat(50), "Ä".repeat(50));
+    let (same, other) = (steps(&lower.repeat(2), r"/^(ä{50})\1$/i"), steps(&(lower + &upper), r"/^(ä{50})\1$/i"));
+    assert!(other >= same + 50 * 2, "{other} {same}");
+    for predicate in [r"\d", r"\D"] {
+        let text = if predicate == r"\d" { "x" } else { "1" };
+        let pattern = format!("/[{}]/", predicate.repeat(400));
+        assert!(steps(&text.repeat(100), &pattern) >= 100 * 400 / 8, "{predicate}");
+    }
+}
+
+#[test]
+fn parsing_costs_the_length_and_the_regex_instructions() {
+    let cost = |source: &str| {
+        let mut budget = Budget(MAX_STEPS);
+        let parsed = Expression::parse_within(source, &mut budget);
+        let cost = MAX_STEPS - budget.0;
+        // An expression that was parsed before has the same cost.
+        if let Some(parsed) = parsed {
+            let mut budget = Budget(MAX_STEPS);
+            assert!(budget.charge_parsed(&parsed));
+            assert_eq!(MAX_STEPS - budget.0, cost, "{source}");
+        }
+        cost as usize
+    };
+    assert_eq!(cost("1 + 1"), 5);
+    assert_eq!(cost("1 + +"), 5, "an invalid expression has a cost too");
+    assert!(cost("[/.{999}/, /.{999}/]") >= 2 * 999 / 4);
+    assert!(cost("[/.{999}/, /.{999}/ 1]") >= 2 * 999 / 4, "also an invalid one");
+    let compiled = steps_of("", "'x'.match('.{999}')");
+    assert!(compiled >= 999 / 4, "{compiled}");
+    let mut budget = Budget(4);
+    assert!(Expression::parse_within("1 + 1", &mut budget).is_none());
+    assert_eq!(budget.0, 0);
+    assert_eq!(inline_within("1 + 1", &context(), &mut Budget(4)), "{{1 + 1}}");
+    assert!(!condition_within("1 + 1", &context(), &mut Budget(4)));
+    let parsed = Expression::parse("1 + 1").unwrap();
+    assert!(!Budget(4).charge_parsed(&parsed));
+}
+
+#[test]
+fn regex_repetitions_of_an_expression_are_bounded() {
+    let list = |regex: &str, count: usize| format!("[{}].length", vec![regex; count].join(","));
+    assert_eq!(value(&list("/.{999}/", 9)), "9");
+    let rejected = value(&list("/.{999}/", 11));
+    assert!(rejected.ends_with("is a regular expression with too many repetitions"), "{rejected}");
+    // Each iteration of a repetition visits the empty groups again, although they result in no instruction.
+    let rejected = value(&format!("/(?:{}){{0,500}}/", "(?:)".repeat(50)));
+    assert!(rejected.ends_with("is a regular expression with too many repetitions"), "{rejected}");
 }
 
 #[test]

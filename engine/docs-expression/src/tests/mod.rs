@@ -147,8 +147,8 @@ fn inline_values_are_formatted_and_errors_show_the_source() {
 #[test]
 fn reads_returns_the_paths_of_an_expression() {
     let reads = |source: &str| {
-        let all = Expression::parse(source).unwrap().reads();
-        all.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        let expression = Expression::parse(source).unwrap();
+        expression.reads().iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
     };
     for (source, paths) in [
         ("1 + 2", ""),

@@ -53,17 +53,15 @@ impl ExpressionFiller<'_> {
     }
 
     fn value(&mut self, expression: &str) -> Option<String> {
-        is_known(expression, self.holders).then(|| self.allowance.inline(expression, self.context)).flatten()
+        let parsed = Expression::parse_within(expression, &mut self.allowance.steps)?;
+        is_known(&parsed, self.holders).then(|| self.allowance.inline(expression, self.context)).flatten()
     }
 }
 
-fn is_known(expression: &str, holders: &[&str]) -> bool {
-    Expression::parse(expression).is_ok_and(|expression| {
-        let reads = expression.reads();
-        reads.iter().all(|path| {
-            let mut names = path.names();
-            names.next().is_some_and(|holder| holders.contains(&holder)) && names.next() == Some("vars")
-        })
+fn is_known(expression: &Expression, holders: &[&str]) -> bool {
+    expression.reads().iter().all(|path| {
+        let mut names = path.names();
+        names.next().is_some_and(|holder| holders.contains(&holder)) && names.next() == Some("vars")
     })
 }
 
