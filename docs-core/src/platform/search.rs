@@ -264,7 +264,8 @@ impl Platform {
             Audience::Public => pages.retain(|_, page| page.condition.is_none()),
             Audience::Visitor(visitor) => {
                 let filter = ContentReader::Visitor(Arc::clone(visitor)).content_filter(&view).await?;
-                pages.retain(|id, page| filter.meets(id, page));
+                let mut meets = filter.meets(&pages).await?.into_iter();
+                pages.retain(|_, _| meets.next().unwrap_or_default());
             }
         }
         let result = |hit: &&PageHit| match generated.get(&hit.page) {

@@ -143,6 +143,14 @@ impl SiteOutline {
         outline
     }
 
+    /// Returns `true` if a section or space has a condition.
+    pub(in crate::platform) fn has_conditions(&self) -> bool {
+        let is_conditional =
+            |node: &OutlineNode| matches!(node, OutlineNode::Section(section) if section.condition.is_some());
+        self.places.values().flatten().any(|place| place.condition.is_some())
+            || self.nodes.values().flatten().any(is_conditional)
+    }
+
     pub(in crate::platform) const fn has_sections(&self) -> bool {
         self.has_sections
     }

@@ -106,6 +106,8 @@ impl Platform {
             TokenCheck::Unverified(_) => return self.sign_in(&tx, &site, &address.rest(used)).await,
         }
         let visit = self.visit(&tx, &visitor, site).await?.ok_or_else(no_published_content)?;
+        // The conditions of pages may wait for those of other requests, so close the transaction first.
+        drop(tx);
         self.resolve_address(&visit, RequestedAddress { address, used, key }).await
     }
 
@@ -287,11 +289,8 @@ impl Platform {
         }
         let view = self.content().view(&space.domain, space.root);
         let Some((id, entry)) = view.find(&path).await? else { return Ok(false) };
-        ContentReader::Visitor(Arc::clone(&visit.claims))
-            .content_filter(&view)
-            .await?
-            .shows(&id, &entry)
-            .await
+        // The visit may be cached, so its budgets are those of an earlier request.
+        ContentReader::Visitor(visit.claims.renewed()).content_filter(&view).await?.shows(&id, &entry).await
     }
 
     /// Returns the canonical URL of content of a site, with a trailing slash: on the site's proxy if it has one,

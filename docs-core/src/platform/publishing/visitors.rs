@@ -1,6 +1,7 @@
 //! Visitors of published sites: identity, access, and visible content.
 
 pub(in crate::platform) mod admit;
+mod condition_work;
 mod conditions;
 pub(in crate::platform) mod content_token;
 mod decisions;

@@ -2,7 +2,7 @@
 
 mod hostname;
 
-use std::{collections::BTreeSet, iter, slice, sync::Arc};
+use std::{collections::BTreeSet, slice, sync::Arc};
 
 use async_trait::async_trait;
 use docs_macros::{boxed, operation};
@@ -247,11 +247,12 @@ impl<'p> SiteHandle<'p> {
         let ids: Vec<SiteSpaceId> = places.iter().map(|place| place.id.clone()).collect();
         let seen = platform.view_places(&tx, &opened, &ids).await?.without_hidden();
         let mut looks = customizations(&tx, &opened.site.id, seen.visible_places()).await?;
-        if let Viewer::Visitor(visitor) = &opened.viewer {
-            let looks = iter::once(&mut looks.site).chain(looks.site_spaces.values_mut());
-            looks.for_each(|look| visitor.clear(&mut look.header.links));
-        }
         let site = platform.linked_site_view(&tx, &opened).await?;
+        // The conditions of header links may wait for those of other requests, so close the transaction first.
+        drop(tx);
+        if let Viewer::Visitor(visitor) = &opened.viewer {
+            looks = visitor.clear(looks).await?;
+        }
         Ok(PublishedSite {
             object: PublishedSiteObject::Is,
             site,

@@ -26,7 +26,7 @@ impl Platform {
     pub(super) async fn replacement_pages(
         &self,
         space: &SpaceRecord,
-        tree: &PageTree,
+        tree: &Arc<PageTree>,
         filter: &ContentFilter,
         shown: ContentOptions,
     ) -> Result<ReplacementPages> {
@@ -46,13 +46,13 @@ impl Platform {
     async fn generated_pages(
         &self,
         org: &OrgId,
-        tree: &PageTree,
+        tree: &Arc<PageTree>,
         filter: &ContentFilter,
     ) -> Result<Arc<GeneratedPages>> {
         if !computed::has_computed_pages(tree) {
             return Ok(Arc::default());
         }
-        let seen = filter.visible_pages(tree);
+        let seen = filter.visible_pages(tree).await?;
         let places = self.computed_places(org, tree).await?;
         let shown = computed::sources(tree).map(|(at, _)| at).filter(|at| seen.get(*at) == Some(&true));
         self.generated_pages_at(tree, &places, &shown.collect::<Vec<_>>())
@@ -65,7 +65,8 @@ impl Platform {
         places: &ComputedPlaces,
         shown: &[usize],
     ) -> Result<Arc<GeneratedPages>> {
-        self.inner.memory.get_or_default::<GeneratedPageCache>().get_or_make(tree, places, shown)
+        let cache = self.inner.memory.get_or_default::<GeneratedPageCache>();
+        run_in_place(|| cache.get_or_make(tree, places, shown))
     }
 
     /// Returns the computed pages of content, or `None` if they are returned as stored.

@@ -196,8 +196,9 @@ impl ReadableRevision {
             return Ok(Variables::new());
         }
         let tree = self.view.tree().await?;
-        let shown = filter.visible_pages(&tree);
-        let mut seen = tree.pages().iter().zip(shown).filter(|(_, shown)| *shown).map(|(page, _)| page);
+        let shown = filter.visible_pages(&tree).await?;
+        let mut seen =
+            tree.pages().iter().zip(shown.iter()).filter(|(_, shown)| **shown).map(|(page, _)| page);
         if let Some(page) = seen.find(|page| page.entry.body == *body) {
             return Ok(page.entry.variables.clone());
         }

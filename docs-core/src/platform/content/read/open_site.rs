@@ -11,7 +11,11 @@ use crate::{
     model::{PageId, PublishedUrl, ResolvedUrl, RevisionId, SpaceId},
     platform::{
         kernel::{actor::Visitor, platform::Platform},
-        publishing::{address::WebAddress, resolve::RequestedAddress, visitors::Visit},
+        publishing::{
+            address::WebAddress,
+            resolve::RequestedAddress,
+            visitors::{SpaceAdmission, Visit},
+        },
     },
     store::{Tx, records::SiteRecord},
 };
@@ -123,6 +127,7 @@ impl OpenSite {
         let admitted = self.visit.spaces.get(space);
         let admitted = admitted.and_then(|space| self.platform.admit_through(&self.visit, space));
         let admitted = admitted.ok_or_else(|| Error::not_found("space"))?;
+        let admitted = SpaceAdmission { claims: admitted.claims.renewed(), ..admitted };
         let at = self.platform.locate_for_visitor(&self.visit.visitor, admitted);
         self.platform.page_document(&at, page, evaluated).await
     }

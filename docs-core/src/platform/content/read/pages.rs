@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{ContentOptions, ReadableRevision, computed::sibling_slugs};
 use crate::{
     Error, Result,
-    content::{Evaluated, PageEntry, Rendering, UniqueNames, document, run_blocking},
+    content::{Evaluated, PageEntry, Rendering, UniqueNames, document, run_blocking, yield_to_others},
     model::{ContentFormat, PageId, RevisionPage},
     platform::{
         content::computed::{OpenApiSource, PageLocation},
@@ -16,6 +16,8 @@ use crate::{
 
 /// Maximum depth of returned pages. Content is never this deep.
 const MAX_PAGE_DEPTH: usize = 128;
+/// Number of descendants after which other tasks run.
+const YIELD_INTERVAL: usize = 64;
 
 impl Platform {
     /// Reads a page with its text, and its descendants without text.
@@ -85,11 +87,16 @@ impl Platform {
         let left = first.into_iter();
         let mut places = None;
         let mut stack = vec![PageLevel { page: None, path: path.to_owned(), slugs, left, done: Vec::new() }];
+        let mut read: usize = 0;
         loop {
+            read += 1;
+            if read.is_multiple_of(YIELD_INTERVAL) {
+                yield_to_others().await;
+            }
             let depth = stack.len();
             let Some(level) = stack.last_mut() else { return Ok(Vec::new()) };
             if let Some((id, entry)) = level.left.next() {
-                if !filter.meets(&id, &entry) {
+                if filter.meets([(&id, &entry)]).await? != [true] {
                     continue;
                 }
                 if places.is_none() && OpenApiSource::from_entry(&entry).is_some() {

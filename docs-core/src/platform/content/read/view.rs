@@ -106,11 +106,11 @@ impl Platform {
     pub(super) async fn tree_view(
         &self,
         space: &SpaceRecord,
-        tree: &PageTree,
+        tree: &Arc<PageTree>,
         filter: &ContentFilter,
         shown: ContentOptions,
     ) -> Result<Vec<RevisionPage>> {
-        let seen = filter.visible_pages(tree);
+        let seen = filter.visible_pages(tree).await?;
         let mut replaced = self.replacement_pages(space, tree, filter, shown).await?;
         // Parents precede their children, so in reverse order the children of each page are ready.
         let mut ready: Vec<Vec<RevisionPage>> = tree.pages().iter().map(|_| Vec::new()).collect();

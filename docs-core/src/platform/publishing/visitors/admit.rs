@@ -7,10 +7,13 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use super::{UNSIGNED, VisitorClaims};
+use super::{
+    UNSIGNED, VisitorClaims,
+    condition_work::{ConditionBudgets, EvaluationTurn},
+};
 use crate::{
     Error, ErrorKind, Result,
-    content::expression::{Claims, Context},
+    content::{expression::Claims, run_in_place},
     model::{Condition, SectionId, SiteId, SiteSpaceId, SiteVisibility, SpaceId},
     platform::{
         kernel::{
@@ -87,8 +90,10 @@ impl Platform {
         let missing = || visitor.rejection("space");
         let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(id)).await?;
         let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
+        let budgets = ConditionBudgets::default();
         for candidate in candidates(tx, visitor, id).await?.into_iter().take(MAX_EXAMINED_SITES) {
             let Some(claims) = self.enter(tx, visitor, &candidate.site).await? else { continue };
+            let claims = VisitorClaims { budgets: budgets.clone(), ..claims };
             // The whole site is loaded only if it shows the space.
             if !candidate.is_shown(&claims) {
                 continue;
@@ -188,8 +193,12 @@ impl Platform {
             true => tx.get(&AdaptiveRecord::key_for(&site.id)).await?,
             false => None,
         };
+        let queue = self.inner.memory.get_or_default();
+        let turn = EvaluationTurn { queue, tenant: site.organization.as_str().into() };
+        let budgets = ConditionBudgets::default();
         let Some(schema) = schema else {
-            return Ok(VisitorClaims { signed: nothing(), unsigned: nothing(), claims: Claims::default() });
+            let (signed, unsigned) = (nothing(), nothing());
+            return Ok(VisitorClaims { signed, unsigned, claims: Claims::default(), budgets, turn });
         };
         let schema = schema.schema.as_json();
         // Claims signed with a replaced key, or for a former member, are ignored.
@@ -215,6 +224,8 @@ impl Platform {
             signed: if is_signed { signed() } else { nothing() },
             unsigned: of_unsigned.map_or_else(nothing, |schema| claims(&visitor.unsigned, schema)),
             claims: Claims::from_schema(schema),
+            budgets,
+            turn,
         })
     }
 }
@@ -255,16 +266,24 @@ async fn load_visit(
     site: Arc<SiteRecord>,
     claims: VisitorClaims,
 ) -> Result<Visit> {
-    let decider = claims.condition_evaluator(Context::default());
+    let decider = claims.site_evaluator();
     let outline = SiteOutline::load(tx, &site).await?;
     let spaces = live_spaces(tx, &outline).await?;
-    let outline = outline.filter(|part| {
-        let (is_live, condition) = match part {
-            OutlinePart::Section(section) => (true, section.condition.as_ref()),
-            OutlinePart::SiteSpace(place) => (spaces.contains_key(&place.space), place.condition.as_ref()),
+    let condition = |part: &OutlinePart<'_>| match part {
+        OutlinePart::Section(section) => section.condition.clone(),
+        OutlinePart::SiteSpace(place) => place.condition.clone(),
+    };
+    let is_shown = |part: OutlinePart<'_>| {
+        let is_live = match &part {
+            OutlinePart::Section(_) => true,
+            OutlinePart::SiteSpace(place) => spaces.contains_key(&place.space),
         };
-        is_live && decider.holds(condition)
-    });
+        is_live && decider.holds(condition(&part).as_ref())
+    };
+    let outline = match outline.has_conditions() {
+        true => run_in_place(|| outline.filter(is_shown)),
+        false => outline.filter(is_shown),
+    };
     let (claims, visitor) = (Arc::new(claims), visitor.clone());
     Ok(Visit { site, outline, spaces, claims, visitor, tokens: Tokens::default() })
 }
@@ -278,9 +297,15 @@ pub(super) struct Candidate {
 
 impl Candidate {
     fn is_shown(&self, claims: &VisitorClaims) -> bool {
-        let decider = claims.condition_evaluator(Context::default());
-        let mut places = self.conditions.iter();
-        places.any(|conditions| conditions.iter().all(|condition| decider.holds(condition.as_ref())))
+        let decider = claims.site_evaluator();
+        let holds = || {
+            let mut places = self.conditions.iter();
+            places.any(|conditions| conditions.iter().all(|condition| decider.holds(condition.as_ref())))
+        };
+        match self.conditions.iter().flatten().any(Option::is_some) {
+            true => run_in_place(holds),
+            false => holds(),
+        }
     }
 }
 

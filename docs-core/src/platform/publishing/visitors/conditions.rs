@@ -5,35 +5,33 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
+use super::condition_work::SharedBudget;
 use crate::{
     content::{
         PageEntry,
-        expression::{self, Budget, Claims, Context, Expression, MAX_STEPS},
+        expression::{self, Budget, Claims, Context, Expression},
     },
     model::{Condition, PageId, Variables},
 };
 
-/// Maximum number of evaluation steps for all conditions of a site or space together. Conditions beyond this limit are
-/// not met.
-const MAX_CONDITION_STEPS: u32 = 20 * MAX_STEPS;
-
-/// Evaluates conditions within one budget and caches the results, because parts of a site and pages often share
+/// Evaluates conditions within a budget and caches the results, because parts of a site and pages often share
 /// conditions. A condition that reads values not permitted for access decisions is not met.
 ///
-/// An instance serves either the conditions of one site, or those of the pages of one space.
+/// An instance serves either the conditions of one site, or those of the pages of one space. Its budget is shared with
+/// the other instances of the request.
 #[derive(Debug)]
 pub(super) struct ConditionEvaluator {
     context: Context,
     claims: Claims,
+    budget: SharedBudget,
     decided: Mutex<ConditionResults>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct ConditionResults {
     by_text: HashMap<String, Decision>,
     /// The results of conditions that read page variables.
     pages: HashMap<PageId, bool>,
-    budget: Budget,
 }
 
 #[derive(Debug, Clone)]
@@ -45,10 +43,13 @@ enum Decision {
 }
 
 impl ConditionEvaluator {
-    pub(super) fn new(context: Context, claims: Claims) -> Self {
-        let (by_text, pages) = (HashMap::new(), HashMap::new());
-        let decided = ConditionResults { by_text, pages, budget: Budget(MAX_CONDITION_STEPS) };
-        Self { context, claims, decided: Mutex::new(decided) }
+    pub(super) fn new(context: Context, claims: Claims, budget: SharedBudget) -> Self {
+        Self { context, claims, budget, decided: Mutex::default() }
+    }
+
+    /// Returns `true` if the budget is used up, so that some conditions may not have been evaluated.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.budget.is_exhausted()
     }
 
     /// Returns the evaluation context.
@@ -68,7 +69,9 @@ impl ConditionEvaluator {
         if let Some(Decision::Everywhere(holds)) = decided.by_text.get(condition.as_str()) {
             return *holds;
         }
-        let holds = self.evaluate(condition.expression(), &self.context, &mut decided.budget);
+        let mut budget = self.budget.lock();
+        let holds = budget.charge_parsed(condition.expression())
+            && self.evaluate(condition.expression(), &self.context, &mut budget);
         decided.by_text.insert(condition.as_str().to_owned(), Decision::Everywhere(holds));
         holds
     }
@@ -85,9 +88,19 @@ impl ConditionEvaluator {
             return *holds;
         }
         let context = self.context.clone().with_page(&page.variables);
-        let holds = self.evaluate(&condition, &context, &mut decided.budget);
+        let holds = self.evaluate(&condition, &context, &mut self.budget.lock());
         decided.pages.insert(id.clone(), holds);
         holds
+    }
+
+    /// Returns the result of [`holds_for_page`](Self::holds_for_page) if it requires no evaluation.
+    pub(super) fn known_for_page(&self, id: &PageId, page: &PageEntry) -> Option<bool> {
+        let Some(text) = page.condition.as_deref() else { return Some(true) };
+        let decided = self.results();
+        match decided.by_text.get(text)? {
+            Decision::Everywhere(holds) => Some(*holds),
+            Decision::PerPage(_) => decided.pages.get(id).copied(),
+        }
     }
 
     /// Returns `true` if a condition within a document is met. The condition can read the variables of the page.
@@ -97,7 +110,7 @@ impl ConditionEvaluator {
             Decision::Everywhere(holds) => holds,
             Decision::PerPage(condition) => {
                 let context = self.context.clone().with_page(of_page);
-                self.evaluate(&condition, &context, &mut decided.budget)
+                self.evaluate(&condition, &context, &mut self.budget.lock())
             }
         }
     }
@@ -107,17 +120,20 @@ impl ConditionEvaluator {
         if let Some(decision) = decided.by_text.get(text) {
             return decision.clone();
         }
-        let decision = self.read(text, &mut decided.budget);
+        let decision = self.read(text, &mut self.budget.lock());
         decided.by_text.insert(text.to_owned(), decision.clone());
         decision
     }
 
     /// Parses the condition of a page, and evaluates it if it does not depend on the page.
     fn read(&self, text: &str, budget: &mut Budget) -> Decision {
-        match Expression::parse(text) {
-            Ok(condition) if condition.reads_page() => Decision::PerPage(condition),
-            Ok(condition) => Decision::Everywhere(self.evaluate(&condition, &self.context, budget)),
-            Err(_) => Decision::Everywhere(expression::is_blank(text)),
+        if expression::is_blank(text) {
+            return Decision::Everywhere(true);
+        }
+        match Expression::parse_within(text, budget) {
+            Some(condition) if condition.reads_page() => Decision::PerPage(condition),
+            Some(condition) => Decision::Everywhere(self.evaluate(&condition, &self.context, budget)),
+            None => Decision::Everywhere(false),
         }
     }
 

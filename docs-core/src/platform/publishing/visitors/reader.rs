@@ -1,10 +1,14 @@
 //! Readers of content, and the filter that hides conditional content from them.
 
-use std::sync::Arc;
+use std::{
+    iter,
+    sync::{Arc, OnceLock},
+};
 
 use serde_json::Value;
 
 use super::{
+    condition_work::{ConditionBudgets, EvaluationTurn, SharedBudget},
     conditions::ConditionEvaluator,
     decisions::{UseDecisions, Uses},
 };
@@ -16,7 +20,7 @@ use crate::{
         expression::{Allowance, Budget, Claims, Context},
         run_blocking,
     },
-    model::{BASE32, Document, HeaderLinks, PageId, Variables},
+    model::{BASE32, Customizations, Document, PageId, Variables},
 };
 
 /// The name of the object with unsigned claims.
@@ -30,26 +34,49 @@ pub(in crate::platform) struct VisitorClaims {
     pub(in crate::platform) unsigned: Value,
     /// The claims declared by the site.
     pub(in crate::platform) claims: Claims,
+    pub(super) budgets: ConditionBudgets,
+    pub(super) turn: EvaluationTurn,
 }
 
 impl VisitorClaims {
     /// Removes header links that are hidden from the visitor, and the conditions of the others.
-    pub(in crate::platform) fn clear(&self, links: &mut HeaderLinks) {
-        let decider = self.condition_evaluator(Context::default());
-        links.retain(|link| decider.holds(link.condition.take().as_ref()));
+    pub(in crate::platform) async fn clear(&self, mut looks: Customizations) -> Result<Customizations> {
+        let decider = self.content_evaluator(Context::default());
+        let work = move || {
+            for look in iter::once(&mut looks.site).chain(looks.site_spaces.values_mut()) {
+                look.header.links.retain(|link| decider.holds(link.condition.take().as_ref()));
+            }
+            looks
+        };
+        self.turn.run(work).await
+    }
+
+    /// Returns the same claims with the budgets of a new request.
+    pub(in crate::platform) fn renewed(&self) -> Arc<Self> {
+        Arc::new(Self { budgets: ConditionBudgets::default(), ..self.clone() })
     }
 
     /// Returns an id that is equal for visitors with equal claims.
     pub(in crate::platform) fn id(&self) -> String {
-        let Self { signed, unsigned, claims } = self;
+        let Self { signed, unsigned, claims, .. } = self;
         let known = format!("{signed} {unsigned} {claims:?}");
         let hash = blake3::derive_key("docs-platform context of a visitor", known.as_bytes());
         BASE32.encode(&hash[..16])
     }
 
-    /// Returns a condition evaluator for a context.
-    pub(super) fn condition_evaluator(&self, context: Context) -> ConditionEvaluator {
-        ConditionEvaluator::new(context.with_visitor(&self.signed, &self.unsigned), self.claims.clone())
+    /// Returns an evaluator for the conditions of site parts.
+    pub(super) fn site_evaluator(&self) -> ConditionEvaluator {
+        self.evaluator(Context::default(), &self.budgets.site)
+    }
+
+    /// Returns an evaluator for the conditions of pages or header links.
+    fn content_evaluator(&self, context: Context) -> ConditionEvaluator {
+        self.evaluator(context, &self.budgets.content)
+    }
+
+    fn evaluator(&self, context: Context, budget: &SharedBudget) -> ConditionEvaluator {
+        let context = context.with_visitor(&self.signed, &self.unsigned);
+        ConditionEvaluator::new(context, self.claims.clone(), budget.clone())
     }
 }
 
@@ -67,19 +94,34 @@ impl ContentReader {
     pub(in crate::platform) async fn content_filter(&self, view: &View) -> Result<ContentFilter> {
         let uses = Uses::default();
         let Self::Visitor(claims) = self else {
-            return Ok(ContentFilter { view: view.clone(), visitor: None, uses });
+            return Ok(ContentFilter {
+                view: view.clone(),
+                shown_pages: OnceLock::new(),
+                visitor: None,
+                uses,
+            });
         };
-        let visitor = Some(claims.condition_evaluator(space_context(view).await?));
-        Ok(ContentFilter { view: view.clone(), visitor, uses })
+        let evaluator = Arc::new(claims.content_evaluator(space_context(view).await?));
+        let visitor = Some(VisitorFilter { evaluator, claims: Arc::clone(claims) });
+        Ok(ContentFilter { view: view.clone(), shown_pages: OnceLock::new(), visitor, uses })
     }
+}
+
+/// The conditions that apply to a visitor.
+#[derive(Debug)]
+pub(super) struct VisitorFilter {
+    pub(super) evaluator: Arc<ConditionEvaluator>,
+    claims: Arc<VisitorClaims>,
 }
 
 /// The part of the content visible to a reader.
 #[derive(Debug)]
 pub(in crate::platform) struct ContentFilter {
     view: View,
+    /// The visible pages of the tree, once they are known.
+    shown_pages: OnceLock<Arc<Vec<bool>>>,
     /// The evaluator of conditions, or `None` for members.
-    pub(super) visitor: Option<ConditionEvaluator>,
+    pub(super) visitor: Option<VisitorFilter>,
     pub(super) uses: Uses,
 }
 
@@ -95,20 +137,41 @@ impl ContentFilter {
         self.visitor.is_some()
     }
 
-    /// Returns `true` if the page's own condition is met, regardless of its ancestors.
-    pub(in crate::platform) fn meets(&self, id: &PageId, page: &PageEntry) -> bool {
-        self.visitor.as_ref().is_none_or(|decider| decider.holds_for_page(id, page))
+    /// Returns `true` if the budget of the request is used up, so that some conditions may not have been evaluated.
+    pub(in crate::platform) fn exceeds_budget(&self) -> bool {
+        self.visitor.as_ref().is_some_and(|visitor| visitor.evaluator.is_exhausted())
+    }
+
+    /// Returns for each page whether its own condition is met, regardless of its ancestors.
+    pub(in crate::platform) async fn meets<'e>(
+        &self,
+        pages: impl IntoIterator<Item = (&'e PageId, &'e PageEntry)>,
+    ) -> Result<Vec<bool>> {
+        let pages: Vec<_> = pages.into_iter().collect();
+        let Some(visitor) = &self.visitor else { return Ok(vec![true; pages.len()]) };
+        let known = pages.iter().map(|(id, entry)| visitor.evaluator.known_for_page(id, entry));
+        if let Some(known) = known.collect() {
+            return Ok(known);
+        }
+        let pages: Vec<_> = pages.into_iter().map(|(id, entry)| (id.clone(), entry.clone())).collect();
+        let evaluator = Arc::clone(&visitor.evaluator);
+        let work = move || pages.iter().map(|(id, entry)| evaluator.holds_for_page(id, entry)).collect();
+        visitor.claims.turn.run(work).await
     }
 
     /// Returns for each page of a tree whether it is visible to the reader: its own condition and those of all
     /// ancestors are met.
-    pub(in crate::platform) fn visible_pages(&self, tree: &PageTree) -> Vec<bool> {
-        let mut shown: Vec<bool> = Vec::with_capacity(tree.len());
-        for page in tree.pages() {
-            let above = page.parent.is_none_or(|at| shown.get(at).copied().unwrap_or_default());
-            shown.push(above && self.meets(&page.id, &page.entry));
+    pub(in crate::platform) async fn visible_pages(&self, tree: &Arc<PageTree>) -> Result<Arc<Vec<bool>>> {
+        let Some(visitor) = &self.visitor else { return Ok(Arc::new(vec![true; tree.len()])) };
+        if let Some(shown) = self.shown_pages.get() {
+            return Ok(Arc::clone(shown));
         }
-        shown
+        let evaluator = Arc::clone(&visitor.evaluator);
+        let known = tree.pages().iter().all(|page| evaluator.known_for_page(&page.id, &page.entry).is_some());
+        let tree = Arc::clone(tree);
+        let work = move || visible_pages(&tree, &evaluator);
+        let shown = Arc::new(if known { work() } else { visitor.claims.turn.run(work).await? });
+        Ok(Arc::clone(self.shown_pages.get_or_init(|| shown)))
     }
 
     /// Returns `NotFound` for a page that is hidden from the reader.
@@ -122,7 +185,8 @@ impl ContentFilter {
             return Ok(true);
         }
         let above = self.view.ancestors(id).await?;
-        Ok(above.iter().all(|(id, entry)| self.meets(id, entry)) && self.meets(id, entry))
+        let pages = above.iter().map(|(id, entry)| (id, entry)).chain([(id, entry)]);
+        Ok(self.meets(pages).await?.into_iter().all(|meets| meets))
     }
 
     pub(in crate::platform) const fn view(&self) -> &View {
@@ -154,7 +218,7 @@ impl ContentFilter {
         }
         // Evaluating all permitted steps can take a large part of a second, even for a short document.
         let evaluated = match &self.visitor {
-            Some(decider) => {
+            Some(VisitorFilter { evaluator: decider, .. }) => {
                 let context = decider.context().clone().with_page(of_page);
                 let claims = decider.claims().clone();
                 // If the evaluation does not complete, the budget is used up.
@@ -178,9 +242,70 @@ impl ContentFilter {
     }
 }
 
+/// Returns for each page of a tree whether its own condition and those of all ancestors are met.
+fn visible_pages(tree: &PageTree, evaluator: &ConditionEvaluator) -> Vec<bool> {
+    let mut shown: Vec<bool> = Vec::with_capacity(tree.len());
+    for page in tree.pages() {
+        let above = page.parent.is_none_or(|at| shown.get(at).copied().unwrap_or_default());
+        shown.push(above && evaluator.holds_for_page(&page.id, &page.entry));
+    }
+    shown
+}
+
 /// Returns the evaluation context of a space.
 async fn space_context(view: &View) -> Result<Context> {
     let variables = view.variables().await?;
     let variables = variables.into_iter().map(|(name, entry)| (name, entry.value)).collect();
     Ok(Context::default().with_space(&variables))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::{Condition, Customization, SiteSpaceId};
+
+    fn claims() -> VisitorClaims {
+        VisitorClaims {
+            signed: json!({}),
+            unsigned: json!({}),
+            claims: Claims::default(),
+            budgets: ConditionBudgets::default(),
+            turn: EvaluationTurn { queue: Arc::default(), tenant: "org".into() },
+        }
+    }
+
+    /// A condition whose evaluation takes about 70,000 steps.
+    fn costly(n: usize) -> String {
+        format!("'x'.repeat(7000).split('').map(x => x + {n}).length == 7000")
+    }
+
+    #[tokio::test]
+    async fn conditions_of_a_request_share_one_budget() {
+        let claims = claims();
+        let look = |n: usize| {
+            let mut look = serde_json::to_value(Customization::default()).expect("a customization");
+            look["header"]["links"] = json!([{ "title": "Link", "to": { "kind": "url", "url": "https://example.com" },
+                "links": [], "condition": costly(n) }]);
+            serde_json::from_value::<Customization>(look).expect("a customization")
+        };
+        let spaces = |from: usize| {
+            (from..from + 60).map(|n| (format!("sitesp_{n}").parse::<SiteSpaceId>().expect("an id"), look(n)))
+        };
+        let looks = |from| Customizations { site: look(from), site_spaces: spaces(from + 1).collect() };
+        let shown = |looks: Customizations| {
+            looks.site_spaces.values().filter(|look| !look.header.links.is_empty()).count()
+        };
+        let first = shown(claims.clear(looks(0)).await.expect("evaluated"));
+        assert!((10..40).contains(&first), "{first} links are within the budget");
+        assert_eq!(shown(claims.clear(looks(100)).await.expect("evaluated")), 0, "the budget is used up");
+        let again = shown(claims.renewed().clear(looks(0)).await.expect("evaluated"));
+        assert_eq!(again, first, "another request has its own budget");
+        // The conditions of site parts have another budget, which spaces share too.
+        let condition = |n| costly(n).parse::<Condition>().expect("a condition");
+        let site = |n| claims.site_evaluator().holds(Some(&condition(n)));
+        assert!(site(0));
+        assert!((1..20).filter(|n| site(*n)).count() < 10);
+    }
 }

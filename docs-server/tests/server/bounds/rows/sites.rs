@@ -273,6 +273,24 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-core/src/platform/kernel/tenant_queue.rs::queued_work_of_one_organization_does_not_delay_others",
             ).within("a page of a large space"),
             bound(
+                "Steps of the conditions of site parts in a request",
+                "docs-core/src/platform/publishing/visitors/condition_work.rs::MAX_SITE_CONDITION_STEPS",
+                Beyond::NotMet,
+                "docs-core/src/platform/publishing/visitors/reader.rs::conditions_of_a_request_share_one_budget",
+            ).within("conditions of pages"),
+            bound(
+                "Concurrent evaluations of conditions",
+                "docs-core/src/platform/publishing/visitors/condition_work.rs::MAX_CONCURRENT_EVALUATIONS",
+                Beyond::Queued,
+                "docs-core/src/platform/kernel/tenant_queue.rs::queued_work_of_one_organization_does_not_delay_others",
+            ).within("conditions of pages"),
+            bound(
+                "Concurrent evaluations of conditions for the visitors of an organization",
+                "docs-core/src/platform/publishing/visitors/condition_work.rs::MAX_TENANT_EVALUATIONS",
+                Beyond::Queued,
+                "docs-core/src/platform/publishing/visitors/condition_work.rs::evaluations_wait_per_organization_off_the_async_thread",
+            ).within("conditions of pages"),
+            bound(
                 "Page trees built at the same time",
                 "docs-site/src/page_tree_cache.rs::MAX_BUILDS",
                 Beyond::Queued,

@@ -1,0 +1,148 @@
+//! The evaluation of conditions for one request: its step budgets, and its place among the requests of an organization.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::{
+    Error, Result,
+    content::{
+        expression::{Budget, MAX_STEPS},
+        run_blocking,
+    },
+    platform::kernel::tenant_queue::TenantQueue,
+};
+
+/// Maximum number of evaluation steps for the conditions of all site parts that a request examines. They are evaluated
+/// within the transaction of the request. Conditions beyond this limit are not met.
+const MAX_SITE_CONDITION_STEPS: u32 = 5 * MAX_STEPS;
+/// Maximum number of evaluation steps for the conditions of all pages and header links that a request examines.
+/// Conditions beyond this limit are not met.
+const MAX_CONDITION_STEPS: u32 = 20 * MAX_STEPS;
+/// Maximum number of requests whose conditions are evaluated concurrently.
+const MAX_CONCURRENT_EVALUATIONS: usize = 4;
+/// Maximum number of requests of one organization's visitors whose conditions are evaluated concurrently.
+const MAX_TENANT_EVALUATIONS: usize = 2;
+
+/// A step budget that the evaluators of a request share.
+#[derive(Clone, Debug)]
+pub(super) struct SharedBudget(Arc<Mutex<Budget>>);
+
+impl SharedBudget {
+    fn new(steps: u32) -> Self {
+        Self(Arc::new(Mutex::new(Budget(steps))))
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Budget> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns `true` if no steps remain, so that some conditions may not have been evaluated.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.lock().0 == 0
+    }
+}
+
+/// The step budgets of a request.
+#[derive(Clone, Debug)]
+pub(super) struct ConditionBudgets {
+    /// The budget for the conditions of site parts.
+    pub(super) site: SharedBudget,
+    /// The budget for the conditions of pages and header links.
+    pub(super) content: SharedBudget,
+}
+
+impl Default for ConditionBudgets {
+    fn default() -> Self {
+        Self { site: SharedBudget::new(MAX_SITE_CONDITION_STEPS), content: Self::document_budget() }
+    }
+}
+
+impl ConditionBudgets {
+    /// Creates a budget for the conditions within documents, which is separate from that of the conditions of pages.
+    pub(super) fn document_budget() -> SharedBudget {
+        SharedBudget::new(MAX_CONDITION_STEPS)
+    }
+}
+
+/// The queue of the evaluations of a server.
+#[derive(Debug)]
+pub(super) struct EvaluationQueue(TenantQueue);
+
+impl Default for EvaluationQueue {
+    fn default() -> Self {
+        Self(TenantQueue::new(MAX_CONCURRENT_EVALUATIONS, MAX_TENANT_EVALUATIONS))
+    }
+}
+
+/// The access of a request to the queue, on behalf of an organization.
+#[derive(Clone, Debug)]
+pub(super) struct EvaluationTurn {
+    pub(super) queue: Arc<EvaluationQueue>,
+    pub(super) tenant: Arc<str>,
+}
+
+impl EvaluationTurn {
+    /// Waits for its turn, and evaluates conditions on a blocking thread. The permit is returned when the evaluation
+    /// ends, also if the request is cancelled.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        let permit = self.queue.0.acquire(&self.tenant).await?;
+        let done = run_blocking(move || {
+            let done = work();
+            drop(permit);
+            done
+        });
+        done.await.ok_or_else(|| Error::internal("the conditions were not evaluated"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{pin::pin, sync::mpsc, thread};
+
+    use futures_util::poll;
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn evaluations_wait_per_organization_off_the_async_thread() {
+        let queue = Arc::new(EvaluationQueue::default());
+        let turn = |tenant: &str| EvaluationTurn { queue: Arc::clone(&queue), tenant: tenant.into() };
+        let thread = turn("busy").run(|| thread::current().id()).await.expect("evaluated");
+        assert_ne!(thread, thread::current().id());
+        let mut permits = Vec::new();
+        for _ in 0..MAX_TENANT_EVALUATIONS {
+            permits.push(queue.0.acquire("busy").await.expect("a permit"));
+        }
+        let busy = turn("busy");
+        let mut waiting = pin!(busy.run(|| 1));
+        assert!(poll!(&mut waiting).is_pending());
+        assert_eq!(turn("other").run(|| 2).await.expect("evaluated"), 2);
+        permits.pop();
+        assert_eq!(waiting.await.expect("evaluated"), 1);
+    }
+
+    #[tokio::test]
+    async fn cancelled_evaluations_keep_their_permit_until_they_end() {
+        let queue = Arc::new(EvaluationQueue::default());
+        let turn = EvaluationTurn { queue: Arc::clone(&queue), tenant: "busy".into() };
+        let ((begun, begins), (end, ends)) = (oneshot::channel(), mpsc::channel::<()>());
+        let mut cancelled = Box::pin(turn.run(move || {
+            let _ = begun.send(());
+            ends.recv()
+        }));
+        assert!(poll!(&mut cancelled).is_pending());
+        begins.await.expect("the evaluation begins");
+        drop(cancelled);
+        let mut permits = Vec::new();
+        for _ in 1..MAX_TENANT_EVALUATIONS {
+            permits.push(queue.0.acquire("busy").await.expect("a permit"));
+        }
+        let mut next = pin!(queue.0.acquire("busy"));
+        assert!(poll!(&mut next).is_pending(), "the cancelled evaluation still runs");
+        end.send(()).expect("the evaluation waits");
+        next.await.expect("a permit");
+    }
+}
