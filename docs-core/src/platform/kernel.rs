@@ -6,6 +6,7 @@ pub(super) mod content_version;
 pub(super) mod emoji;
 pub(super) mod idempotency;
 pub(super) mod import_memory;
+pub(super) mod json_answer;
 pub(super) mod memory;
 pub mod metrics;
 pub mod own_paths;

@@ -54,6 +54,7 @@ pub use kernel::{
     audit_log::AuditLog,
     content_version::{ContentVersion, Version},
     idempotency::IDEMPOTENCY_WINDOW,
+    json_answer::JsonAnswer,
     metrics, own_paths,
     platform::Platform,
     request::{EntityTag, IdempotencyKey, IdempotentRequest, NotAnIdempotencyKey, Precondition, Tags},

@@ -4,6 +4,7 @@ mod conditions;
 mod doors;
 mod leaks;
 mod open;
+mod page_trees;
 mod paths;
 mod taken_back;
 mod uses;

@@ -9,9 +9,10 @@ use docs_core::{
         ContentFormat, Document, FileId, List, PageId, Pages, ReusableContent, ReusableId, Revision,
         RevisionFile, RevisionId, RevisionPage, RevisionSemanticChanges, SpaceId,
     },
-    platform::{ContentHandle, ContentOptions, ContentVersion, EntityTag, TaggedRevision},
+    platform::{ContentHandle, ContentOptions, ContentVersion, EntityTag, JsonAnswer, TaggedRevision},
 };
 use poem_openapi::OpenApi;
+use serde::Serialize;
 
 use super::{ApiResult, ApiTag, AsCaller as _, Auth, MaybeAuth, PageQuery, Path, Query, Reply};
 use crate::{
@@ -87,10 +88,11 @@ async fn cacheable<T: Send>(
 }
 
 /// Returns a cacheable response with pages or documents. Computed ones can change without a new revision.
+/// They may be large, so they are serialized off the async threads.
 async fn cacheable_pages<T: Send>(
     content: ContentHandle<'_>,
     known: ClientCache,
-    read: impl Future<Output = Result<T>> + Send,
+    read: impl Future<Output = Result<JsonAnswer>> + Send,
 ) -> ApiResult<CacheableReply<T>> {
     let tag = match content.permanent_tag().await? {
         // Clients never receive this ETag for computed content, so a client that sends it has the complete response.
@@ -98,7 +100,14 @@ async fn cacheable_pages<T: Send>(
         Some(tag) if content.computed_tag().await?.is_none() => Some(tag),
         _ => None,
     };
-    cacheable_by_tag(tag, known, read).await
+    Ok(cacheable_by_tag(tag, known, read).await?.into_json_of())
+}
+
+/// Serializes a response off the async threads.
+async fn offload<T: Serialize + Send + 'static>(
+    read: impl Future<Output = Result<T>> + Send,
+) -> Result<JsonAnswer> {
+    JsonAnswer::offload(read.await?).await
 }
 
 /// Returns a complete revision, which is not read if the client has cached it. Clients must revalidate the response,
@@ -114,7 +123,8 @@ async fn whole_revision(
     }
     // Both can be newer than the ETag read above.
     let TaggedRevision { revision, tag } = content.get_with_tag(shown).await?;
-    Ok(CacheableReply::new(revision, tag, CacheMode::Revalidate))
+    let answer = JsonAnswer::offload(revision).await?;
+    Ok(CacheableReply::new(answer, tag, CacheMode::Revalidate).into_json_of())
 }
 
 /// Declares the operations that read content under a path prefix.
@@ -175,7 +185,7 @@ macro_rules! mount {
                 let of = $content;
                 let content = auth.caller(&self.0).content(&of);
                 let shown = with_computed(content_options(metadata), computed);
-                cacheable_pages(content, known, content.list_pages(shown)).await
+                cacheable_pages(content, known, content.list_pages_json(shown)).await
             }
 
             #[doc = $files_title]
@@ -243,7 +253,7 @@ macro_rules! mount {
                 let of = $content;
                 let content = auth.caller(&self.0).content(&of);
                 let shown = with_computed(text_options(metadata, format, evaluated), computed);
-                cacheable_pages(content, known, content.get_page(&page, shown)).await
+                cacheable_pages(content, known, offload(content.get_page(&page, shown))).await
             }
 
             #[doc = $path_title]
@@ -269,7 +279,7 @@ macro_rules! mount {
                 let how = with_computed(text_options(metadata, format, evaluated), computed);
                 let of = $content;
                 let content = auth.caller(&self.0).content(&of);
-                cacheable_pages(content, known, content.get_page_by_path(&path, how)).await
+                cacheable_pages(content, known, offload(content.get_page_by_path(&path, how))).await
             }
 
             #[doc = $reusable_title]
@@ -440,8 +450,12 @@ impl Documents {
     ) -> ApiResult<CacheableReply<Document>> {
         let of = ContentVersion::revision(space.0, revision.0);
         let content = auth.caller(&self.0).content(&of);
-        cacheable_pages(content, known, content.get_page_document(&page, evaluated.0.unwrap_or_default()))
-            .await
+        cacheable_pages(
+            content,
+            known,
+            offload(content.get_page_document(&page, evaluated.0.unwrap_or_default())),
+        )
+        .await
     }
 
     /// Get the document of a reusable content of a revision
@@ -465,6 +479,6 @@ impl Documents {
         let of = ContentVersion::revision(space.0, revision.0);
         let content = auth.caller(&self.0).content(&of);
         let document = content.get_reusable_document(&reusable, evaluated.0.unwrap_or_default());
-        cacheable_pages(content, known, document).await
+        cacheable_pages(content, known, offload(document)).await
     }
 }

@@ -1,6 +1,7 @@
 //! Responses that clients may cache.
 
-use docs_core::platform::EntityTag;
+use bytes::Bytes;
+use docs_core::platform::{EntityTag, JsonAnswer};
 use poem::{
     IntoResponse, Response,
     http::{HeaderValue, StatusCode, header},
@@ -12,7 +13,7 @@ use poem_openapi::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::reply::Reply;
+use super::reply::{JSON, Reply};
 
 /// The condition for using a cached response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,16 +28,37 @@ pub(crate) enum CacheMode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CacheableReply<T> {
     /// The body, or `None` if the client has cached it.
-    body: Option<T>,
+    body: Option<CacheableBody<T>>,
     /// The ETag. If absent, it is computed from the body.
     tag: Option<EntityTag>,
     keep: CacheMode,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum CacheableBody<T> {
+    Value(T),
+    Json(Bytes),
+}
+
+impl CacheableReply<JsonAnswer> {
+    /// Returns the response with the JSON of a `T`, which is already serialized.
+    pub(crate) fn into_json_of<T>(self) -> CacheableReply<T> {
+        let Self { body, mut tag, keep } = self;
+        let body = body.map(|body| match body {
+            CacheableBody::Value(answer) => {
+                tag.get_or_insert_with(|| answer.tag().clone());
+                CacheableBody::Json(answer.json().clone())
+            }
+            CacheableBody::Json(json) => CacheableBody::Json(json),
+        });
+        CacheableReply { body, tag, keep }
+    }
+}
+
 impl<T> CacheableReply<T> {
     /// Creates a response with a body.
     pub(crate) fn new(body: T, tag: Option<EntityTag>, keep: CacheMode) -> Self {
-        Self { body: Some(body), tag, keep }
+        Self { body: Some(CacheableBody::Value(body)), tag, keep }
     }
 
     /// Creates the response for a client that has cached the body.
@@ -48,7 +70,8 @@ impl<T> CacheableReply<T> {
 impl<T: Serialize + Send> IntoResponse for CacheableReply<T> {
     fn into_response(self) -> Response {
         let mut response = match self.body {
-            Some(body) => Reply(body).into_response(),
+            Some(CacheableBody::Value(body)) => Reply(body).into_response(),
+            Some(CacheableBody::Json(json)) => Response::builder().content_type(JSON).body(json),
             None => Response::builder().status(StatusCode::NOT_MODIFIED).finish(),
         };
         if !response.status().is_server_error() {

@@ -146,9 +146,10 @@ impl Evaluator<'_> {
         }
         let steps = &mut self.allowance.steps;
         let condition = Expression::parse_within(text, steps);
-        Some(condition.is_some_and(|condition| {
-            expression::is_visible_within(&condition, context, claims, steps)
-        }))
+        Some(
+            condition
+                .is_some_and(|condition| expression::is_visible_within(&condition, context, claims, steps)),
+        )
     }
 
     fn blocks(&mut self, blocks: Vec<Block>) -> Vec<Block> {

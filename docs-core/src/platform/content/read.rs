@@ -4,6 +4,7 @@ mod changes;
 mod computed;
 pub(in crate::platform) mod documents;
 pub(in crate::platform) mod open_site;
+mod page_trees;
 mod pages;
 mod redirects;
 mod specs;
@@ -158,7 +159,7 @@ impl<'p> ContentHandle<'p> {
         let files = at.view.files(None, usize::MAX).await?;
         let files = filter_visible(&filter, files, LinkTarget::File).await?;
         let revision = Revision {
-            pages: platform.tree_view(at.space(), &tree, &filter, shown).await?,
+            pages: platform.tree_view(&at, &tree, &filter, shown).await?,
             files: platform.file_views(&at, files, shown)?,
             reusable_contents: reusable
                 .into_iter()
@@ -183,7 +184,7 @@ impl<'p> ContentHandle<'p> {
         let at = platform.locate_content(actor, of).await?;
         let tree = at.view.tree().await?;
         let filter = at.content_filter().await?;
-        Ok(Pages { pages: platform.tree_view(at.space(), &tree, &filter, shown).await? })
+        Ok(Pages { pages: platform.tree_view(&at, &tree, &filter, shown).await? })
     }
 
     /// Reads a page with its content and its descendants.

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Creates a public site with two claims of known values and two free claims.
-async fn adapted(w: &World) -> SiteId {
+pub(super) async fn adapted(w: &World) -> SiteId {
     let docs = site(w, "Docs").await;
     let claim = |mut kind: Value| {
         kind["description"] = "What for".into();
@@ -35,7 +35,7 @@ async fn adapted(w: &World) -> SiteId {
 }
 
 /// Returns a visitor with these claims.
-async fn visitor(w: &World, site: &SiteId, claims: &Value) -> Actor {
+pub(super) async fn visitor(w: &World, site: &SiteId, claims: &Value) -> Actor {
     let signs = key(w, &w.org, site).await;
     let claims = json!({ "jwtToken": token(&signs, claims) });
     enter(w, &address(w, site).await, claims).await.expect("open").1

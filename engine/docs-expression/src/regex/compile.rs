@@ -8,10 +8,7 @@ use super::{
 };
 
 /// Returns the instructions and the number of position slots. Deducts the visits of nodes from `visits`.
-pub(super) fn compile(
-    parsed: &ParsedRegex,
-    visits: &mut usize,
-) -> Result<(Vec<Instruction>, usize), String> {
+pub(super) fn compile(parsed: &ParsedRegex, visits: &mut usize) -> Result<(Vec<Instruction>, usize), String> {
     let mut compiler = Compiler { steps: Vec::new(), slots: 2 * parsed.groups.len(), visits };
     compiler.part(&parsed.part)?;
     compiler.push(Instruction::Save(1))?;

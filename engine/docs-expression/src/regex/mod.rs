@@ -12,8 +12,8 @@ use std::{borrow::Cow, fmt};
 
 use smallvec::SmallVec;
 
-pub(super) use self::program::{MAX_COMPILER_VISITS, VISITS_A_STEP};
 use self::program::{Instruction, is_word};
+pub(super) use self::program::{MAX_COMPILER_VISITS, VISITS_A_STEP};
 use super::EvalError;
 
 /// Number of class ranges or slots that one step covers.

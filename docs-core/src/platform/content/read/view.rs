@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{ContentOptions, ReadableRevision, pages::without_conflicts};
+use super::{ContentOptions, ReadableRevision};
 use crate::{
     Error, Result,
-    content::{FileEntry, PageEntry, PageKind, PageTree, ReusableEntry, TreePage, clash_field},
+    content::{FileEntry, PageEntry, PageKind, ReusableEntry, clash_field},
     model::{
         ChangeRequest, ChangeRequestId, ComputedPage, ContentRef, DocumentPage, Emoji, FileId, GitCommit,
         GroupPage, Icon, LinkPage, PageBase, PageConflict, PageId, PageUrls, ReusableContent, ReusableId,
@@ -16,7 +16,7 @@ use crate::{
     platform::{
         content::files::Bearer,
         kernel::{actor::Actor, platform::Platform},
-        publishing::{placement::Placement, visitors::ContentFilter},
+        publishing::placement::Placement,
     },
     store::{
         Tx,
@@ -101,32 +101,6 @@ impl Platform {
         let found: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::key_for(id)).await?;
         let found = found.ok_or_else(missing)?;
         self.request_views(tx, actor, space, std::slice::from_ref(&found)).await?.pop().ok_or_else(missing)
-    }
-
-    pub(super) async fn tree_view(
-        &self,
-        space: &SpaceRecord,
-        tree: &Arc<PageTree>,
-        filter: &ContentFilter,
-        shown: ContentOptions,
-    ) -> Result<Vec<RevisionPage>> {
-        let seen = filter.visible_pages(tree).await?;
-        let mut replaced = self.replacement_pages(space, tree, filter, shown).await?;
-        // Parents precede their children, so in reverse order the children of each page are ready.
-        let mut ready: Vec<Vec<RevisionPage>> = tree.pages().iter().map(|_| Vec::new()).collect();
-        for (at, page) in tree.pages().iter().enumerate().rev().filter(|(at, _)| seen[*at]) {
-            let below = take_views(&mut ready, &page.children);
-            let TreePage { id, entry, path, .. } = page;
-            ready[at] = match replaced.remove(id) {
-                Some(pages) => pages,
-                None => vec![self.page_view(space, id, entry, path, below, shown)?],
-            };
-        }
-        let mut pages = take_views(&mut ready, tree.roots());
-        if filter.hides() {
-            pages.iter_mut().for_each(without_conflicts);
-        }
-        Ok(pages)
     }
 
     pub(in crate::platform) fn page_view(
@@ -236,17 +210,6 @@ impl Platform {
             git: file.git.filter(|_| shown.git),
         })
     }
-}
-
-/// Takes the finished views of these pages, in order.
-fn take_views(ready: &mut [Vec<RevisionPage>], pages: &[usize]) -> Vec<RevisionPage> {
-    let mut taken = Vec::with_capacity(pages.len());
-    for at in pages {
-        if let Some(ready) = ready.get_mut(*at) {
-            taken.append(ready);
-        }
-    }
-    taken
 }
 
 /// Returns the fields common to all kinds of pages.

@@ -61,6 +61,7 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
             "docs-core/src/platform/content/comments/write.rs::PURGE_CHANGE_LIMIT",
             "docs-core/src/platform/content/files/bytes.rs::MAX_PARTS_PER_READ",
             "docs-core/src/platform/content/openapi_specs/fetch.rs::MAX_CONCURRENT_FETCHES",
+            "docs-core/src/platform/content/read/page_trees.rs::MAX_CACHED_TREE_BYTES",
             "docs-core/src/platform/content/read/visitor_bearer.rs::MAX_CACHED_FILES",
             "docs-core/src/platform/host/tidy.rs::MAX_RETAINED_HEADS",
             "docs-core/src/platform/publishing/visitors/decisions.rs::MAX_CACHED_TARGET_BYTES",

@@ -291,6 +291,18 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-core/src/platform/publishing/visitors/condition_work.rs::evaluations_wait_per_organization_off_the_async_thread",
             ).within("conditions of pages"),
             bound(
+                "Page trees built at the same time for responses of the API",
+                "docs-core/src/platform/content/read/page_trees.rs::MAX_CONCURRENT_TREES",
+                Beyond::Queued,
+                "docs-core/src/platform/kernel/tenant_queue.rs::queued_work_of_one_organization_does_not_delay_others",
+            ).within("a page of a large space"),
+            bound(
+                "Page trees of an organization built at the same time for responses of the API",
+                "docs-core/src/platform/content/read/page_trees.rs::MAX_TENANT_TREES",
+                Beyond::Queued,
+                "docs-core/tests/platform/visitors/page_trees.rs::concurrent_reads_build_a_page_tree_once",
+            ).within("a page of a large space"),
+            bound(
                 "Page trees built at the same time",
                 "docs-site/src/page_tree_cache.rs::MAX_BUILDS",
                 Beyond::Queued,

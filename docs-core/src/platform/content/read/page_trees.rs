@@ -1,0 +1,176 @@
+//! The page tree of a revision in a response. That of a large space is built on a blocking thread, and its JSON is cached.
+
+use std::{fmt, sync::Arc};
+
+use docs_macros::boxed;
+use quick_cache::{Weighter, sync::Cache};
+
+use super::{ContentOptions, ReadableRevision, computed::ReplacementPages, pages::without_conflicts};
+use crate::{
+    Error, Result,
+    content::{PageTree, TreePage, run_blocking},
+    model::{Pages, RevisionPage},
+    platform::{
+        kernel::{json_answer::JsonAnswer, platform::Platform, tenant_queue::TenantQueue},
+        nouns::ContentHandle,
+        publishing::visitors::ContentFilter,
+    },
+    store::{Hash, records::SpaceRecord},
+};
+
+/// Number of pages up to which a tree is built inline. Handing a smaller tree to another thread would take longer.
+const INLINE_PAGES: usize = 200;
+/// Maximum number of concurrent builds of page trees.
+const MAX_CONCURRENT_TREES: usize = 4;
+/// Maximum number of concurrent builds of page trees of one organization.
+const MAX_TENANT_TREES: usize = 2;
+/// Memory of the cached page trees, in bytes.
+const MAX_CACHED_TREE_BYTES: u64 = 32 << 20;
+
+/// Page trees as JSON, keyed by a hash of the content, the audience and the options.
+pub(super) struct PageTrees {
+    cached: Cache<Hash, JsonAnswer, AnswerWeigher>,
+    queue: TenantQueue,
+}
+
+#[derive(Clone)]
+struct AnswerWeigher;
+
+impl Weighter<Hash, JsonAnswer> for AnswerWeigher {
+    fn weight(&self, _: &Hash, answer: &JsonAnswer) -> u64 {
+        answer.json().len() as u64 + 256
+    }
+}
+
+impl fmt::Debug for PageTrees {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PageTrees").field("cached", &self.cached.len()).finish_non_exhaustive()
+    }
+}
+
+impl Default for PageTrees {
+    fn default() -> Self {
+        // With several shards, a tree of a few megabytes would exceed the size of a shard.
+        let cached = Cache::with_weighter(32, MAX_CACHED_TREE_BYTES, AnswerWeigher);
+        Self { cached, queue: TenantQueue::new(MAX_CONCURRENT_TREES, MAX_TENANT_TREES) }
+    }
+}
+
+impl<'p> ContentHandle<'p> {
+    /// Returns the JSON of [`list_pages`](Self::list_pages). It is cached for readers who see the same content, and
+    /// concurrent requests for it build it once.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    #[boxed]
+    pub async fn list_pages_json(self, shown: ContentOptions) -> Result<JsonAnswer> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let at = platform.locate_content(actor, &self.of.to_content_version()).await?;
+        let tree = at.view.tree().await?;
+        let key = platform.page_tree_key(&at, &tree, shown).await?;
+        let trees = platform.inner.memory.get_or_default::<PageTrees>();
+        let guard = match trees.cached.get_value_or_guard_async(&key).await {
+            Ok(answer) => return Ok(answer),
+            Err(guard) => guard,
+        };
+        let filter = at.content_filter().await?;
+        let pages = platform.tree_view(&at, &tree, &filter, shown).await?;
+        let answer = JsonAnswer::offload(Pages { pages }).await?;
+        // The specifications may have changed since the key was computed. Beyond the budget of a request, the result
+        // depends on the order of the evaluations.
+        if !filter.exceeds_budget() && platform.page_tree_key(&at, &tree, shown).await? == key {
+            // An answer that exceeds the cache is not stored.
+            let _ = guard.insert(answer.clone());
+        }
+        Ok(answer)
+    }
+}
+
+impl Platform {
+    /// Returns a key that is equal for equal page trees in responses.
+    async fn page_tree_key(
+        &self,
+        at: &ReadableRevision,
+        tree: &PageTree,
+        shown: ContentOptions,
+    ) -> Result<Hash> {
+        let space = at.space();
+        let computed = self.computed_specs_tag(&space.organization, tree).await?;
+        let root = at.view.root().to_string();
+        let reader = at.reader_id();
+        let facts = (&space.domain, &space.id, root, reader, shown, computed);
+        Ok(Hash::compute(format!("{facts:?}").as_bytes()))
+    }
+
+    /// Builds the pages of a tree that are visible to the reader.
+    pub(super) async fn tree_view(
+        &self,
+        at: &ReadableRevision,
+        tree: &Arc<PageTree>,
+        filter: &ContentFilter,
+        shown: ContentOptions,
+    ) -> Result<Vec<RevisionPage>> {
+        let space = at.access.space();
+        let seen = filter.visible_pages(tree).await?;
+        let replaced = self.replacement_pages(space, tree, filter, shown).await?;
+        let built = VisibleTree { tree: Arc::clone(tree), seen, replaced, hides: filter.hides() };
+        if tree.len() <= INLINE_PAGES {
+            return self.build_tree(space, built, shown);
+        }
+        let trees = self.inner.memory.get_or_default::<PageTrees>();
+        let permit = trees.queue.acquire(space.organization.as_str()).await?;
+        let (platform, space) = (self.clone(), Arc::clone(space));
+        let pages = run_blocking(move || {
+            let pages = platform.build_tree(&space, built, shown);
+            // The permit is returned when the tree is built, also if the request is cancelled.
+            drop(permit);
+            pages
+        });
+        pages.await.ok_or_else(|| Error::internal("the page tree was not built"))?
+    }
+
+    fn build_tree(
+        &self,
+        space: &SpaceRecord,
+        visible: VisibleTree,
+        shown: ContentOptions,
+    ) -> Result<Vec<RevisionPage>> {
+        let VisibleTree { tree, seen, mut replaced, hides } = visible;
+        // Parents precede their children, so in reverse order the children of each page are ready.
+        let mut ready: Vec<Vec<RevisionPage>> = tree.pages().iter().map(|_| Vec::new()).collect();
+        for (at, page) in tree.pages().iter().enumerate().rev().filter(|(at, _)| seen[*at]) {
+            let below = take_views(&mut ready, &page.children);
+            let TreePage { id, entry, path, .. } = page;
+            ready[at] = match replaced.remove(id) {
+                Some(pages) => pages,
+                None => vec![self.page_view(space, id, entry, path, below, shown)?],
+            };
+        }
+        let mut pages = take_views(&mut ready, tree.roots());
+        if hides {
+            pages.iter_mut().for_each(without_conflicts);
+        }
+        Ok(pages)
+    }
+}
+
+/// A page tree as a reader sees it.
+struct VisibleTree {
+    tree: Arc<PageTree>,
+    /// For each page, whether it is visible.
+    seen: Arc<Vec<bool>>,
+    replaced: ReplacementPages,
+    /// `true` for visitors.
+    hides: bool,
+}
+
+/// Takes the finished views of these pages, in order.
+fn take_views(ready: &mut [Vec<RevisionPage>], pages: &[usize]) -> Vec<RevisionPage> {
+    let mut taken = Vec::with_capacity(pages.len());
+    for at in pages {
+        if let Some(ready) = ready.get_mut(*at) {
+            taken.append(ready);
+        }
+    }
+    taken
+}

@@ -1,0 +1,67 @@
+//! Responses that are serialized off the async threads.
+
+use bytes::Bytes;
+use serde::Serialize;
+
+use super::request::EntityTag;
+use crate::{Error, Result, content::run_blocking};
+
+/// A response serialized as JSON, with its ETag. It is cheap to clone.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct JsonAnswer {
+    json: Bytes,
+    tag: EntityTag,
+}
+
+impl JsonAnswer {
+    /// Serializes a response on a blocking thread, because it may be large.
+    ///
+    /// # Errors
+    /// `Internal` for a response that cannot be serialized.
+    pub async fn offload<T: Serialize + Send + 'static>(answer: T) -> Result<Self> {
+        let made = run_blocking(move || serde_json::to_vec(&answer).map(|json| Self::new(json.into()))).await;
+        made.ok_or_else(|| Error::internal("the response was not serialized"))?.map_err(Error::internal)
+    }
+
+    fn new(json: Bytes) -> Self {
+        let tag = EntityTag::from_json(&json);
+        Self { json, tag }
+    }
+
+    /// The JSON.
+    #[must_use]
+    pub const fn json(&self) -> &Bytes {
+        &self.json
+    }
+
+    /// The ETag of the JSON.
+    #[must_use]
+    pub const fn tag(&self) -> &EntityTag {
+        &self.tag
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use serde::Serializer;
+
+    use super::*;
+
+    /// Serializes as the id of the thread.
+    struct ThreadName;
+
+    impl Serialize for ThreadName {
+        fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+            serializer.serialize_str(&format!("{:?}", thread::current().id()))
+        }
+    }
+
+    #[tokio::test]
+    async fn answers_are_serialized_off_the_async_thread() {
+        let answer = JsonAnswer::offload(ThreadName).await.expect("serialized");
+        assert_ne!(answer.json()[..], *serde_json::to_vec(&ThreadName).expect("serialized"));
+        assert_eq!(*answer.tag(), EntityTag::from_json(answer.json()));
+    }
+}

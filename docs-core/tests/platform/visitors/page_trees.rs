@@ -1,0 +1,90 @@
+//! Page trees in responses.
+
+use docs_core::{
+    Actor,
+    model::{SiteVisibility, SpaceId},
+    platform::{ContentOptions, ContentVersion, JsonAnswer},
+};
+use serde_json::json;
+
+use super::{
+    conditions::{adapted, visitor},
+    place, show,
+};
+use crate::{
+    search::{edit, space, world},
+    support::World,
+};
+
+/// A number of pages that is built on a blocking thread.
+const PAGES: usize = 300;
+
+async fn large_space(w: &World) -> SpaceId {
+    let id = space(w, "Large").await;
+    let page = |n: usize| {
+        let condition = if n.is_multiple_of(3) { "visitor.claims.plan == 'pro'" } else { "" };
+        json!({ "operation": "insert_page", "title": format!("Page {n}"), "condition": condition,
+            "document": { "markdown": "Text." } })
+    };
+    for from in (0..PAGES).step_by(50) {
+        edit(w, &id, (from..from + 50).map(page).collect()).await.expect("edited");
+    }
+    id
+}
+
+async fn read(w: &World, reader: &Actor, space: &SpaceId) -> JsonAnswer {
+    let live = ContentVersion::space(space.clone());
+    let content = w.platform.as_actor(reader).content(&live);
+    content.list_pages_json(ContentOptions::default()).await.expect("pages")
+}
+
+/// Checks that the JSON is that of the list, and returns the number of its pages.
+async fn check(w: &World, reader: &Actor, space: &SpaceId) -> usize {
+    let live = ContentVersion::space(space.clone());
+    let pages = w.platform.as_actor(reader).content(&live).list_pages(ContentOptions::default()).await;
+    let pages = pages.expect("pages");
+    let answer = read(w, reader, space).await;
+    let json = serde_json::to_vec(&pages).expect("JSON");
+    assert!(answer.json() == &json, "the JSON differs");
+    pages.pages.len()
+}
+
+#[tokio::test]
+async fn cached_page_trees_belong_to_their_audience_and_revision() {
+    let (w, _) = world().await;
+    let docs = adapted(&w).await;
+    let large = large_space(&w).await;
+    place(&w, &docs, &large).await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let pro = visitor(&w, &docs, &json!({ "plan": "pro" })).await;
+    let free = visitor(&w, &docs, &json!({ "plan": "free" })).await;
+    for _ in 0..2 {
+        assert_eq!(check(&w, &w.admin, &large).await, PAGES);
+        assert_eq!(check(&w, &pro, &large).await, PAGES);
+        assert_eq!(check(&w, &free, &large).await, PAGES - PAGES / 3);
+    }
+    let more = json!([{ "operation": "insert_page", "title": "More", "document": { "markdown": "Text." } }]);
+    edit(&w, &large, more).await.expect("edited");
+    assert_eq!(check(&w, &free, &large).await, PAGES - PAGES / 3 + 1);
+    let bare = ContentOptions { git: false, computed: false, ..ContentOptions::default() };
+    let content = ContentVersion::space(large.clone());
+    let shown = w.platform.as_actor(&w.admin).content(&content).list_pages_json(bare).await.expect("pages");
+    assert_ne!(shown.json().as_ptr(), read(&w, &w.admin, &large).await.json().as_ptr());
+}
+
+#[tokio::test]
+async fn concurrent_reads_build_a_page_tree_once() {
+    let (w, _) = world().await;
+    let docs = adapted(&w).await;
+    let large = large_space(&w).await;
+    place(&w, &docs, &large).await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let pro = visitor(&w, &docs, &json!({ "plan": "pro" })).await;
+    let (first, second, third) =
+        tokio::join!(read(&w, &pro, &large), read(&w, &pro, &large), read(&w, &pro, &large));
+    let later = read(&w, &pro, &large).await;
+    for other in [second, third, later] {
+        assert_eq!(first.json().as_ptr(), other.json().as_ptr(), "the answers share their bytes");
+        assert_eq!(first.tag(), other.tag());
+    }
+}
