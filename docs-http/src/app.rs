@@ -17,7 +17,7 @@ use crate::{
     files_host::{self, HostRouter},
     metrics::{Metrics, Registry},
     middleware::RequestLayer,
-    openapi::{self, ApiInfo, OperationLayer, Problems, document_cache::DocumentKey},
+    openapi::{self, ApiInfo, ClientOperation, OperationLayer, Problems, document_cache::DocumentKey},
     rate::{RateLimit, RateLimiter},
     saml::SamlPages,
     sign_in::HostSignIn,
@@ -177,7 +177,8 @@ where
     A: Authenticator,
 {
     openapi::document_cache::validate_once::<T>()?;
-    join(api, about, config, authenticator, ExtraRoutes { routes: Route::new(), files_host: None })
+    let further = ExtraRoutes { routes: Route::new(), files_host: None, client_operations: &[] };
+    join(api, about, config, authenticator, further)
 }
 
 /// Additional routes next to the API.
@@ -185,6 +186,8 @@ pub(crate) struct ExtraRoutes {
     pub(crate) routes: Route,
     /// The platform whose files are served from a separate origin, and the routes of that origin.
     pub(crate) files_host: Option<(Platform, Route)>,
+    /// The operations of published clients, which return 501 if the API does not serve them.
+    pub(crate) client_operations: &'static [ClientOperation],
 }
 
 /// Combines a validated API with its middleware, endpoints and additional routes.
@@ -211,7 +214,9 @@ where
     let metrics = Arc::new(config.registry.map_or_else(Metrics::default, Metrics::with_registry));
     let server = config.server_url.unwrap_or_else(|| config.api_path.clone());
     let (origin, examples) = (DocumentKey::new::<T>(&about, &server), about.examples);
-    let service = build_service(api, about, Arc::clone(&metrics)).server(server.clone());
+    let layer = OperationLayer::new(api, Arc::clone(&metrics));
+    let layer = layer.with_client_operations(further.client_operations);
+    let service = build_service(layer, about).server(server.clone());
     let document = openapi::document_cache::cached_document(origin, || {
         openapi::finish_document(&service.spec(), examples)
     })?;
@@ -266,16 +271,15 @@ pub fn service<T: OpenApi>(
     metrics: Arc<Metrics>,
 ) -> Result<OpenApiService<OperationLayer<T>, ()>, Problems> {
     openapi::check_api::<T>()?;
-    Ok(build_service(api, about, metrics))
+    Ok(build_service(OperationLayer::new(api, metrics), about))
 }
 
 /// Returns the service of a validated API.
 fn build_service<T: OpenApi>(
-    api: T,
+    layer: OperationLayer<T>,
     about: ApiInfo,
-    metrics: Arc<Metrics>,
 ) -> OpenApiService<OperationLayer<T>, ()> {
-    let service = OpenApiService::new(OperationLayer::new(api, metrics), about.title, about.version);
+    let service = OpenApiService::new(layer, about.title, about.version);
     match about.description {
         Some(description) => service.description(description),
         None => service,

@@ -17,6 +17,7 @@ use url::{Origin as UrlOrigin, Url};
 use crate::{
     idempotency::REPLAYED_HEADER,
     middleware::REQUEST_ID,
+    preference::APPLIED_HEADER,
     rate::{LIMIT, REMAINING, RESET},
     wire::{error::outcome_response, ignored},
 };
@@ -46,7 +47,7 @@ const RESPONSE_HEADERS: [HeaderName; 13] = [
     header::LINK,
     header::ETAG,
     header::RETRY_AFTER,
-    HeaderName::from_static("preference-applied"),
+    APPLIED_HEADER,
     header::CONTENT_DISPOSITION,
     REQUEST_ID,
     REPLAYED_HEADER,

@@ -83,6 +83,7 @@ pub mod middleware;
 mod mount;
 pub mod openapi;
 mod pdf;
+mod preference;
 mod rate;
 mod reauthentication;
 mod representation;

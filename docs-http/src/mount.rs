@@ -19,7 +19,7 @@ use crate::{
     files::{FileEndpoint, SandboxEndpoint},
     files_host::FilesOriginRedirect,
     metrics::Metrics,
-    openapi::{ApiInfo, OperationLayer, Problems},
+    openapi::{ApiInfo, OperationLayer, Problems, client_operations},
     pdf::PdfFiles,
     rate::RateLimiter,
     saml,
@@ -93,7 +93,13 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
         None => routes,
     };
     let doors = CombinedAuthenticator { platform: platform.clone(), host: config.sign_in.take() };
-    join(api(platform), api_info(), config, Arc::new(doors), ExtraRoutes { routes, files_host })
+    join(
+        api(platform),
+        api_info(),
+        config,
+        Arc::new(doors),
+        ExtraRoutes { routes, files_host, client_operations: client_operations() },
+    )
 }
 
 /// Paths of files: in a space, PDF files, specifications, and public specifications.

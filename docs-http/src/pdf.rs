@@ -18,6 +18,7 @@ use poem::{
 use crate::{
     endpoints::is_not_modified,
     files::{ByteSelection, range_error, select_bytes},
+    preference::{APPLIED_HEADER, preferences},
     wire::error::ApiError,
 };
 
@@ -117,15 +118,10 @@ struct Preference {
 impl Preference {
     fn from_headers(headers: &HeaderMap) -> Self {
         let mut found = Self::default();
-        let said = headers.get_all("prefer").iter().filter_map(|value| value.to_str().ok());
-        for preference in said.flat_map(|value| value.split(',')) {
-            let preference = preference.split(';').next().unwrap_or_default().trim();
-            let (name, value) = preference.split_once('=').unwrap_or((preference, ""));
-            match name.trim().to_ascii_lowercase().as_str() {
+        for (name, value) in preferences(headers) {
+            match name.as_str() {
                 "respond-async" => found.responds_async = true,
-                "wait" if found.wait.is_none() => {
-                    found.wait = value.trim().trim_matches('"').parse().ok().map(Duration::from_secs);
-                }
+                "wait" if found.wait.is_none() => found.wait = value.parse().ok().map(Duration::from_secs),
                 _ => {}
             }
         }
@@ -146,7 +142,7 @@ impl Preference {
             Response::builder()
                 .status(StatusCode::ACCEPTED)
                 .header(header::CACHE_CONTROL, "no-store")
-                .header("preference-applied", applied)
+                .header(APPLIED_HEADER, applied)
                 .finish()
         } else {
             let why = "the PDF is still being rendered; try again, or send `Prefer: respond-async`";

@@ -1,5 +1,7 @@
 //! Tests of the HTTP layer, with a small API over model types and with the platform's API.
 
+#[path = "http/accounts.rs"]
+mod accounts;
 #[path = "http/addresses.rs"]
 mod addresses;
 #[path = "http/audit.rs"]
@@ -8,6 +10,10 @@ mod audit;
 mod body_limits;
 #[path = "http/bounds.rs"]
 mod bounds;
+#[path = "http/change_requests.rs"]
+mod change_requests;
+#[path = "http/client_operations.rs"]
+mod client_operations;
 #[path = "http/clients.rs"]
 mod clients;
 #[path = "http/collections.rs"]
@@ -42,6 +48,8 @@ mod files_origin;
 mod fixtures;
 #[path = "http/flags.rs"]
 mod flags;
+#[path = "http/front_ends.rs"]
+mod front_ends;
 #[path = "http/git.rs"]
 mod git;
 #[path = "http/git_fields.rs"]
@@ -60,6 +68,8 @@ mod ignored;
 mod imports;
 #[path = "http/jobs.rs"]
 mod jobs;
+#[path = "http/kept.rs"]
+mod kept;
 #[path = "http/limits.rs"]
 mod limits;
 #[path = "http/links.rs"]
@@ -92,6 +102,8 @@ mod prepared;
 mod rate;
 #[path = "http/readiness.rs"]
 mod readiness;
+#[path = "http/references.rs"]
+mod references;
 #[path = "http/refusals.rs"]
 mod refusals;
 #[path = "http/revisions.rs"]
@@ -112,6 +124,8 @@ mod search;
 mod server;
 #[path = "http/sign_in.rs"]
 mod sign_in;
+#[path = "http/site_forms.rs"]
+mod site_forms;
 #[path = "http/site_settings.rs"]
 mod site_settings;
 #[path = "http/slow_bodies.rs"]

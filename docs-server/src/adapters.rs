@@ -49,6 +49,10 @@ pub(crate) async fn platform(
         Some(seconds) => builder.job_lease(Duration::from_secs(seconds.get().into())),
         None => builder,
     };
+    let builder = match config.organizations_per_user {
+        Some(most) => builder.organizations_per_user(most),
+        None => builder,
+    };
     let builder = builder.search(search_index::open(config)?);
     let builder = add_web(worker::add_worker_adapters(builder, config)?, config)?;
     let builder = add_saml(add_translator(builder, config)?);

@@ -110,6 +110,10 @@ pub struct ServerConfig {
     /// Maximum requests per minute for each token, and for each address without a token; no limit when absent.
     #[arg(long, env = "DOCS_RATE_LIMIT", value_name = "N")]
     pub rate_limit: Option<NonZeroU32>,
+    /// Number of organizations that each user can create; 10 when absent. With 0, only the operator creates
+    /// organizations.
+    #[arg(long, env = "DOCS_ORGANIZATIONS_PER_USER", value_name = "N")]
+    pub organizations_per_user: Option<u32>,
     /// Networks of trusted proxies: the rate limit takes client addresses from their `X-Forwarded-For` or `Forwarded`
     /// header, and they may use HTTP/2 without TLS.
     #[arg(long, env = "DOCS_TRUSTED_PROXIES", value_name = "CIDR,…")]

@@ -36,7 +36,8 @@
     if (!button) return;
     button.hidden = false;
     button.addEventListener("click", () => {
-      root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
+      const dark = root.dataset.theme === "system" ? matchMedia("(prefers-color-scheme: dark)").matches : root.dataset.theme === "dark";
+      root.dataset.theme = dark ? "light" : "dark";
       kept("docs-theme", root.dataset.theme);
     });
   };

@@ -5,7 +5,7 @@ use std::{fmt, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 use bytes::Bytes;
 use docs_core::{
     Error, ErrorKind, Platform, Result,
-    model::PageId,
+    model::{PageAction, PageId},
     platform::{AnonymousViewVersion, CacheBudget, own_paths},
 };
 use futures_util::FutureExt as _;
@@ -32,7 +32,7 @@ use crate::{
     request_body::{self, BodyKind},
     response::{
         self, CachePolicy, HTML, JSON, MARKDOWN, SiteResponse, TEXT, accepts_gzip, redirect,
-        set_claims_cookie, set_token_cookie,
+        redirect_with_status, set_claims_cookie, set_token_cookie,
     },
     routes::{RootRoute, SiteRoute},
     site_cache::SiteStart,
@@ -349,7 +349,7 @@ impl SiteServer {
         visit: Visit,
         sent: Option<&Bytes>,
     ) -> Result<Response> {
-        if !visit.site.customizations.site.page_actions.mcp || visit.preview.is_some() {
+        if !visit.site.customizations.site.offers(PageAction::Mcp) || visit.preview.is_some() {
             return self.send_not_found(asked, &visit).await;
         }
         let mut response = match sent {
@@ -498,8 +498,13 @@ impl SiteServer {
             return Ok(redirect(&to, &self.policy));
         }
         for path in [below_site, &below_space] {
-            if let Some(to) = visit.redirect(&format!("/{}", encode_segments(path))).await? {
-                return Ok(redirect(&to, &self.policy));
+            if let Some(found) = visit.redirect(&format!("/{}", encode_segments(path))).await? {
+                let is_permanent = found.redirect.permanent && visit.is_for_all;
+                let status = match is_permanent {
+                    true => StatusCode::PERMANENT_REDIRECT,
+                    false => StatusCode::TEMPORARY_REDIRECT,
+                };
+                return Ok(redirect_with_status(status, &found.target, &self.policy));
             }
         }
         self.send_not_found(asked, visit).await

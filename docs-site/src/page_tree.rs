@@ -15,7 +15,7 @@ use docs_core::model::{
     RevisionPage, SpaceId, Timestamp,
 };
 
-use crate::{encode::encode_path, references::DocumentReferences};
+use crate::{emoji::emoji_or_characters, encode::encode_path, references::DocumentReferences};
 
 /// The estimated overhead in bytes of an allocation.
 const ALLOCATION_BYTES: usize = 16;
@@ -336,7 +336,7 @@ fn split_page(page: RevisionPage) -> (PageTreeEntry, Vec<RevisionPage>) {
         id: base.id,
         kind,
         title: base.title.into(),
-        emoji: base.emoji.map(|emoji| emoji.to_string().into()),
+        emoji: base.emoji.map(|code| emoji_or_characters(code.as_str()).into()),
         description: None,
         layout: PageLayout::default(),
         cover: None,

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use docs_core::model::{
-    Background, Color, Corners, Customization, DefaultFont, DefaultMonospaceFont, Depth, FontOr,
+    Background, Color, Corners, Customization, DefaultFont, DefaultMonospaceFont, Depth, Font, FontOr,
     HeaderPreset, LinksStyle, SearchStyle, SidebarBackground, SidebarList, Theme, Themed,
 };
 use serde::Serialize;
@@ -56,7 +56,10 @@ fn style_sheet(look: &Customization) -> String {
         Depth::Flat => "none",
     };
     let _ = write!(light, "--radius:{radius};--shadow:{shadow};");
-    let mut css = format!(":root{{{light}}}html[data-theme=dark]{{{dark}}}\n");
+    let mut css = format!(
+        ":root{{{light}}}html[data-theme=dark]{{{dark}}}\n\
+         @media(prefers-color-scheme:dark){{html[data-theme=system]{{{dark}}}}}\n"
+    );
     if styling.links == LinksStyle::Accent {
         css.push_str("article a:not(.button):not(.card){font-weight:600}\n");
     }
@@ -128,14 +131,7 @@ fn header(look: &Customization, css: &mut String) {
 
 /// Writes the font families. Only fonts installed on the reader's device are used; pages load no external fonts.
 fn fonts(look: &Customization, css: &mut String) {
-    let serif = [DefaultFont::RobotoSlab, DefaultFont::Merriweather, DefaultFont::IbmPlexSerif];
-    let (text, rest) = match &look.styling.font {
-        FontOr::Named(font) if serif.contains(font) => {
-            (font_family_name(font), "Georgia,\"Noto Serif\",serif")
-        }
-        FontOr::Named(font) => (font_family_name(font), SANS),
-        FontOr::Defined(font) => (font.font_family.as_str().to_owned(), SANS),
-    };
+    let (text, rest) = text_family(&look.styling.font);
     let code = match &look.styling.monospace_font {
         FontOr::Named(font) => font_family_name::<DefaultMonospaceFont>(font),
         FontOr::Defined(font) => font.font_family.as_str().to_owned(),
@@ -147,6 +143,22 @@ fn fonts(look: &Customization, css: &mut String) {
         sanitize_family(&text),
         sanitize_family(&code)
     );
+    if let Some(font) = &look.styling.heading_font {
+        let (text, rest) = text_family(font);
+        let _ = writeln!(css, "h1,h2,h3,h4,h5,h6{{font-family:\"{}\",{rest}}}", sanitize_family(&text));
+    }
+}
+
+/// Returns the name of a text font and its fallback fonts.
+fn text_family(font: &Font) -> (String, &'static str) {
+    let serif = [DefaultFont::RobotoSlab, DefaultFont::Merriweather, DefaultFont::IbmPlexSerif];
+    match font {
+        FontOr::Named(font) if serif.contains(font) => {
+            (font_family_name(font), "Georgia,\"Noto Serif\",serif")
+        }
+        FontOr::Named(font) => (font_family_name(font), SANS),
+        FontOr::Defined(font) => (font.font_family.as_str().to_owned(), SANS),
+    }
 }
 
 /// The fallback fonts.

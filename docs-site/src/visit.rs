@@ -7,7 +7,8 @@ use docs_core::{
     content::Evaluated,
     model::{
         Customization, ElsewhereTarget, PageId, PublishedUrl, RedirectSource, ResolveUrl, ResolveVisitor,
-        ResolvedContent, ResolvedElsewhere, ResolvedUrl, RevisionId, SearchSite, SiteSpaceId, SpaceId,
+        ResolvedContent, ResolvedElsewhere, ResolvedRedirect, ResolvedUrl, RevisionId, SearchSite,
+        SiteSpaceId, SpaceId,
     },
     platform::{
         AnonymousViewVersion, ContentHandle, ContentOptions, OpenSite, ShownDocument, SiteHandle, SpaceHandle,
@@ -214,7 +215,9 @@ impl Visit {
 
     /// Returns the title of the site in a customization.
     pub(crate) fn site_title<'v>(&'v self, look: &'v Customization) -> &'v str {
-        look.title.as_ref().unwrap_or(&self.site.site.title).as_str()
+        let title = look.title.as_ref().unwrap_or(&self.site.site.title).as_str();
+        let language = look.internationalization.locale.language();
+        look.localized_title.as_ref().map_or(title, |variants| variants.choose(language, title))
     }
 
     /// Returns the title of the site.
@@ -412,10 +415,10 @@ impl Visit {
     ///
     /// # Errors
     /// Errors of the platform, except `NotFound`, which means that there is no redirect.
-    pub(crate) async fn redirect(&self, path: &str) -> Result<Option<String>> {
+    pub(crate) async fn redirect(&self, path: &str) -> Result<Option<ResolvedRedirect>> {
         let Ok(source) = RedirectSource::new(path.trim_end_matches('/')) else { return Ok(None) };
         match self.handle().resolve_redirect(&source).await {
-            Ok(found) => Ok(Some(found.target)),
+            Ok(found) => Ok(Some(found)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }

@@ -12,7 +12,9 @@ use reqwest::{
 use tokio::time::Instant;
 use url::Url;
 
-use crate::{Credentials, Dialer, Guard, NO_RESPONSE, Outbound, Resolve, SystemResolver, TlsError, reason};
+use crate::{
+    CONNECT_TIMEOUT, Credentials, Dialer, Guard, Outbound, Resolve, SystemResolver, TlsError, reason,
+};
 
 #[cfg(test)]
 mod tests;
@@ -191,7 +193,7 @@ impl TimeLeft {
         self.left = self.left.saturating_sub(since.elapsed());
         done.map_err(|_| match self.left {
             Duration::ZERO => WebError::TimedOut(self.all),
-            _ => WebError::Unreachable(NO_RESPONSE.to_owned()),
+            _ => WebError::TimedOut(self.idle),
         })
     }
 }
@@ -272,5 +274,8 @@ fn charset(value: &str) -> Option<String> {
 }
 
 fn unreachable_error(error: &reqwest::Error) -> WebError {
-    WebError::Unreachable(reason(error))
+    match error.is_timeout() {
+        true => WebError::TimedOut(CONNECT_TIMEOUT),
+        false => WebError::Unreachable(reason(error)),
+    }
 }

@@ -1,12 +1,14 @@
 //! Resolves ids in requests to proofs of access.
 
 mod audience;
+mod granted;
 pub(super) mod resolver;
 
 use std::sync::Arc;
 
 pub(super) use self::{
-    audience::Audience,
+    audience::{Audience, HeldLayer},
+    granted::granted,
     resolver::{AccessResolver, MAX_COLLECTION_DEPTH, MAX_TEAM_GRANTS},
 };
 use crate::{
@@ -16,7 +18,7 @@ use crate::{
         kernel::{actor::Actor, token_user::TokenUser},
         nouns::SiteRef,
     },
-    policy::{CollectionAccess, EffectiveRole, OrgAccess, SignIn, SiteAction, SpaceAccess},
+    policy::{CollectionAccess, EffectiveRole, OrgAccess, SignIn, SiteAccess, SiteAction, SpaceAccess},
     store::{
         Entity as _, Key, Tx,
         records::{CollectionRecord, MemberRecord, OrgRecord, SamlProviderRecord, SiteRecord, SpaceRecord},
@@ -159,17 +161,24 @@ pub(super) async fn role_on(tx: &Tx, actor: &Actor, content: &ContentTarget) -> 
     }
 }
 
+/// Returns an actor's access to a site of an organization.
+pub(super) async fn site(tx: &Tx, actor: &Actor, of: SiteRef<'_>) -> Result<(OrgAccess, SiteAccess)> {
+    let org = org(tx, actor, of.org).await?;
+    let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::key_for(of.site)).await?;
+    let site = site.filter(|site| site.organization == *of.org).ok_or_else(|| Error::not_found("site"))?;
+    let seen = AccessResolver::new(org.clone(), actor).sites(tx, vec![Some(site)]).await?.pop().flatten();
+    Ok((org, seen.ok_or_else(|| Error::not_found("site"))?))
+}
+
 /// Reads a site of an organization and checks that the actor may perform an action on it.
-pub(super) async fn site(
+pub(super) async fn require_site(
     tx: &Tx,
     actor: &Actor,
     of: SiteRef<'_>,
     action: SiteAction,
 ) -> Result<(OrgAccess, Arc<SiteRecord>)> {
-    let org = org(tx, actor, of.org).await?;
-    let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::key_for(of.site)).await?;
-    let site = site.filter(|site| site.organization == *of.org).ok_or_else(|| Error::not_found("site"))?;
-    org.require_site(action, Some(&site.created_by), actor.user())?;
+    let (org, access) = site(tx, actor, of).await?;
+    let site = Arc::clone(access.require(action)?);
     Ok((org, site))
 }
 
@@ -180,20 +189,44 @@ pub(super) async fn site(
 /// # Errors
 /// `Forbidden`; `Precondition` if the manager would lose sight or control of the content.
 pub(super) fn check_level(before: EffectiveRole, after: Result<EffectiveRole>) -> Result<()> {
+    let after = check_level_bounds(before, after, |after| *after)?;
+    if !after.role.includes(Role::Create) {
+        return Err(lost_control_error("create"));
+    }
+    Ok(())
+}
+
+/// Checks that a manager of a site may change its default level, with the same rules as [`check_level`].
+///
+/// # Errors
+/// Same as [`check_level`].
+pub(super) fn check_site_level(before: &SiteAccess, after: Result<SiteAccess>) -> Result<()> {
+    let after = check_level_bounds(before.effective_role(), after, SiteAccess::effective_role)?;
+    let manages = after.require(SiteAction::Manage);
+    manages.map(drop).map_err(|_| lost_control_error(before.role().as_str()))
+}
+
+/// Checks that a new default level neither hides the resource from the actor nor involves a role above their own.
+fn check_level_bounds<A>(
+    before: EffectiveRole,
+    after: Result<A>,
+    role: impl FnOnce(&A) -> EffectiveRole,
+) -> Result<A> {
     let hidden = "defaultLevel: must not hide the content from you; ask an administrator or its creator";
     let after = after.map_err(|error| match error.kind() {
         ErrorKind::NotFound => Error::new(ErrorKind::Precondition, hidden.to_owned()),
         _ => error,
     })?;
-    if before.level.max(after.level).max(Some(after.role)) > Some(before.role) {
+    let now = role(&after);
+    if before.level.max(now.level).max(Some(now.role)) > Some(before.role) {
         return Err(Error::forbidden("defaultLevel: must not be above your own role"));
     }
-    if !after.role.includes(Role::Create) {
-        let lost = "defaultLevel: must not remove your permission to change it; get the role `create` by a \
-                    direct grant first";
-        return Err(Error::new(ErrorKind::Precondition, lost.to_owned()));
-    }
-    Ok(())
+    Ok(after)
+}
+
+fn lost_control_error(role: &str) -> Error {
+    let lost = "defaultLevel: must not remove your permission to change it";
+    Error::new(ErrorKind::Precondition, format!("{lost}; get the role `{role}` by a direct grant first"))
 }
 
 /// Changes a `NotFound` error to name the requested resource, so that it does not reveal the parent.

@@ -1,11 +1,13 @@
 //! Platform operation: construction, first start, maintenance, metrics and limits.
 
 pub(super) mod audit;
+pub(super) mod audit_events;
 pub(super) mod authenticate;
 pub(super) mod builder;
 pub(super) mod cache_budget;
 pub(super) mod collect;
 pub(super) mod health;
+pub(super) mod integrations;
 pub(super) mod kinds;
 pub(super) mod layout;
 pub(super) mod limits;

@@ -35,7 +35,7 @@ pub use content::{
         SchemaLimit, SchemeDetail, SchemeKind, ScopeDetail, ServerDetail, ShownSpec, SpecDetail, SpecSubject,
         ValueDetail, VariableDetail,
     },
-    read::{ContentOptions, PageRedirect, ShownDocument, TaggedRevision, open_site::OpenSite},
+    read::{ContentOptions, MarkdownRefs, PageRedirect, ShownDocument, TaggedRevision, open_site::OpenSite},
 };
 pub use exchange::{
     git::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer},
@@ -73,7 +73,10 @@ pub use nouns::{
     ShareLinkHandle, ShareLinks, SiteHandle, SiteSpaceHandle, SiteSpaces, Sites, SpaceHandle, Spaces,
     TeamHandle, Teams, TranslationHandle, Translations, UserHandle, Users,
     addresses::Thread,
-    filters::{AuditFilter, CommentQuery, Reach, RequestFilter, SiteFilter, TeamFilter},
+    filters::{
+        AuditEventFilter, AuditFilter, CommentQuery, OrgRequestFilter, Reach, RedirectFilter, RequestFilter,
+        ReviewQuery, SiteFilter, SitePermissionFilter, TeamFilter,
+    },
 };
 pub use people::{
     invites::INVITE_WINDOW,

@@ -299,7 +299,7 @@ nouns! {
     /// # }
     /// ```
     Revisions { space: &'p SpaceId }
-    /// The explicit roles of users and teams on a space or a collection.
+    /// The explicit roles of users and teams on a space, a collection or a site.
     ///
     /// # Example
     /// ```
@@ -310,7 +310,7 @@ nouns! {
     /// # Ok(())
     /// # }
     /// ```
-    Permissions { content: GrantTarget<'p> }
+    Permissions { target: GrantTarget<'p> }
     /// The change requests of a space. See [`ChangeRequestHandle`] for a single request.
     ///
     /// # Example
@@ -501,9 +501,11 @@ nouns! {
     ///
     /// # Example
     /// ```
-    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller, store::PageRequest};
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, store::PageRequest};
+    /// # use docs_core::platform::{Caller, RedirectFilter};
     /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
-    /// let redirects = me.org(org).site(site).redirects().list(&PageRequest::default()).await?;
+    /// let filter = RedirectFilter::default();
+    /// let redirects = me.org(org).site(site).redirects().list(&filter, &PageRequest::default()).await?;
     /// println!("{} redirects", redirects.items.len());
     /// # Ok(())
     /// # }
@@ -530,7 +532,7 @@ nouns! {
     /// ```
     /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::Caller, store::PageRequest};
     /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
-    /// let links = me.org(org).site(site).share_links().list(&PageRequest::default()).await?;
+    /// let links = me.org(org).site(site).share_links().list(None, &PageRequest::default()).await?;
     /// println!("{} links", links.items.len());
     /// # Ok(())
     /// # }

@@ -2,6 +2,7 @@
 
 pub(super) mod address;
 pub(super) mod keys;
+pub(super) mod mentions;
 pub(super) mod outline;
 pub(super) mod placement;
 pub(super) mod resolve;

@@ -18,19 +18,21 @@ use std::{
 use docs_macros::boxed;
 
 pub(super) use self::follow::{Follower, RoundOutcome};
+use self::generated::FoundPage;
 use crate::{
     Error, Result,
     content::{CYCLE_DEPTH, PageEntry, PageKind, View},
     model::{
-        OrgId, PageId, PageUrls, SearchPageResult, SearchSectionResult, SearchSite, SearchSpaceResult,
-        SearchText, SiteSearchMode, SiteSearchScope, SiteSpaceId, SpaceId,
+        OrgId, PageId, PageUrls, SearchAncestor, SearchPageResult, SearchResultType, SearchSectionResult,
+        SearchSite, SearchSpaceResult, SearchSpaceType, SearchText, SiteSearchMode, SiteSearchPart,
+        SiteSearchScope, SiteSpaceId, SpaceId,
     },
     platform::{
         access::{self, AccessResolver},
         kernel::{actor::Actor, platform::Platform},
         nouns::{OrgHandle, SiteHandle, SpaceHandle, list_identities},
         publishing::{
-            outline::OutlinePart,
+            outline::{OutlinePart, SiteOutline},
             visitors::{ContentReader, VisitorClaims},
         },
         sites::view::{Viewer, VisibleSite},
@@ -102,6 +104,8 @@ impl<'p> SpaceHandle<'p> {
             let ranks = hits.iter().map(|hit| hit.rank);
             walk.take(&mut items, ranks.zip(shown), hits.len() < ask.limit);
         }
+        let first = walk.first_rank();
+        items.iter_mut().zip(first..).for_each(|(page, rank)| page.rank = rank);
         Ok(walk.finish(items))
     }
 }
@@ -157,8 +161,7 @@ impl<'p> SiteHandle<'p> {
         if !site.published {
             return Err(Error::not_found("published site"));
         }
-        let default = opened.outline.default_place().map(|place| &place.id);
-        let spaces = SiteSpaceSelection::from_request(search, default)?.spaces(&opened)?;
+        let spaces = SiteSpaceSelection::from_request(search, &opened.outline)?.spaces(&opened)?;
         let audience = match &opened.viewer {
             Viewer::Member(..) => Audience::Public,
             Viewer::Visitor(visitor) => Audience::Visitor(Arc::clone(visitor)),
@@ -187,6 +190,8 @@ impl Platform {
             let ranks = hits.iter().map(|hit| hit.rank);
             walk.take(&mut items, ranks.zip(shown), hits.len() < ask.limit);
         }
+        let first = walk.first_rank();
+        items.iter_mut().zip(first..).for_each(|((_, page), rank)| page.rank = rank);
         let Page { items, next, count } = walk.finish(items);
         Ok(Page { items: group_by_space(items), next, count })
     }
@@ -269,13 +274,7 @@ impl Platform {
             }
         }
         let result = |hit: &&PageHit| match generated.get(&hit.page) {
-            Some(found) => Ok(Some(self.shown_result(
-                space,
-                hit,
-                &found.title,
-                found.path.clone(),
-                IndexedText::new(hit, found.text),
-            ))),
+            Some(found) => Ok(Some(self.shown_result(space, hit, found))),
             None => self.page_result(space, hit, &pages),
         };
         hits.iter().map(result).collect()
@@ -297,53 +296,48 @@ impl Platform {
             return Ok(None);
         }
         let slugs: Vec<&str> = line.iter().rev().map(|entry| entry.slug.as_str()).collect();
-        let text = IndexedText::new(hit, text_hash(entry)?);
-        Ok(Some(self.shown_result(space, hit, &entry.title, slugs.join("/"), text)))
+        let above = line.get(1..).unwrap_or_default().iter().rev();
+        let found = FoundPage {
+            title: entry.title.clone(),
+            description: entry.description.clone().unwrap_or_default(),
+            ancestors: above.map(|above| SearchAncestor { title: above.title.clone() }).collect(),
+            path: slugs.join("/"),
+            text: text_hash(entry)?,
+        };
+        Ok(Some(self.shown_result(space, hit, &found)))
     }
 
-    /// Returns the result for a visible page.
-    fn shown_result(
-        &self,
-        space: &SpaceRecord,
-        hit: &PageHit,
-        title: &str,
-        path: String,
-        text: IndexedText,
-    ) -> SearchPageResult {
+    /// Returns the result for a visible page. Excerpts of a text that has changed since are not shown.
+    fn shown_result(&self, space: &SpaceRecord, hit: &PageHit, page: &FoundPage) -> SearchPageResult {
+        let FoundPage { title, path, .. } = page;
         let id = &hit.page;
-        let app = self.urls().page(&space.id, &path);
-        let found = if text == IndexedText::Current { hit.excerpts.as_slice() } else { &[] };
+        let app = self.urls().page(&space.id, path);
+        let found = if hit.text == page.text { hit.excerpts.as_slice() } else { &[] };
         let sections = found.iter().map(|section| {
             let anchor = section.anchor.as_ref().map(|anchor| format!("#{anchor}")).unwrap_or_default();
             SearchSectionResult {
                 id: format!("{id}/{}", section.index),
-                title: section.heading.clone().unwrap_or_else(|| title.to_owned()),
+                title: section.heading.clone().unwrap_or_else(|| title.clone()),
                 path: format!("{path}{anchor}"),
+                score: hit.rank.score,
+                result_type: SearchResultType::Section,
                 body: section.body.clone(),
                 urls: PageUrls { app: format!("{app}{anchor}") },
             }
         });
         SearchPageResult {
             id: id.clone(),
-            title: title.to_owned(),
+            title: title.clone(),
+            description: page.description.clone(),
+            score: hit.rank.score,
+            // Set when the page of results is complete.
+            rank: 0,
+            result_type: if found.is_empty() { SearchResultType::Page } else { SearchResultType::Section },
+            ancestors: page.ancestors.clone(),
             sections: sections.collect(),
-            path,
+            path: path.clone(),
             urls: PageUrls { app },
         }
-    }
-}
-
-/// The state of the indexed text of a page.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum IndexedText {
-    Current,
-    /// The page has changed since, so no excerpt is shown.
-    Outdated,
-}
-
-impl IndexedText {
-    fn new(hit: &PageHit, current: Hash) -> Self {
-        if hit.text == current { Self::Current } else { Self::Outdated }
     }
 }
 
@@ -353,8 +347,13 @@ fn group_by_space(pages: Vec<(Arc<SpaceRecord>, SearchPageResult)>) -> Vec<Searc
     let mut places: HashMap<SpaceId, usize> = HashMap::new();
     for (space, page) in pages {
         let at = *places.entry(space.id.clone()).or_insert_with(|| {
-            let (id, title) = (space.id.clone(), space.title.clone());
-            spaces.push(SearchSpaceResult { id, title, pages: Vec::new() });
+            spaces.push(SearchSpaceResult {
+                kind: SearchSpaceType::Is,
+                id: space.id.clone(),
+                title: space.title.clone(),
+                score: page.score,
+                pages: Vec::new(),
+            });
             spaces.len() - 1
         });
         spaces[at].pages.push(page);
@@ -398,7 +397,7 @@ enum SiteSpaceSelection {
 }
 
 impl SiteSpaceSelection {
-    fn from_request(search: &SearchSite, default: Option<&SiteSpaceId>) -> Result<Self> {
+    fn from_request(search: &SearchSite, outline: &SiteOutline) -> Result<Self> {
         let named = |field: &str, ids: &[String]| -> Result<Vec<(String, SiteSpaceId)>> {
             let each = ids.iter().enumerate().map(|(at, id)| {
                 let field = format!("{field}[{at}]");
@@ -415,16 +414,18 @@ impl SiteSpaceSelection {
             (Some(SiteSearchScope::Specific { site_space_ids }), _) => {
                 some("scope.siteSpaceIds", site_space_ids)
             }
-            (Some(SiteSearchScope::Default { included_site_spaces }), _) => {
-                let mut wanted = named("scope.includedSiteSpaces", included_site_spaces)?;
-                wanted.extend(default.map(|default| ("scope".to_owned(), default.clone())));
-                Ok(Self::Listed(wanted))
+            (Some(SiteSearchScope::Default { included_site_spaces, current_site_space, restrict_to }), _) => {
+                let listed = named("scope.includedSiteSpaces", included_site_spaces)?;
+                let field = "scope.currentSiteSpace";
+                let current = current_site_space.as_deref().map(|id| find_current(outline, field, id));
+                let scope = listed.into_iter().chain(default_scope(outline));
+                restricted(scope.collect(), current.transpose()?, *restrict_to).map(Self::Listed)
             }
             (None, Some(SiteSearchMode::Current)) => {
                 let missing = || Error::invalid("siteSpaceId", "is required for the mode `current`");
                 let id = search.site_space_id.as_ref().ok_or_else(missing)?;
-                let id = id.parse().map_err(|_| unknown_site_space("siteSpaceId"))?;
-                Ok(Self::Listed(vec![("siteSpaceId".to_owned(), id)]))
+                let current = find_current(outline, "siteSpaceId", id)?;
+                restricted(default_scope(outline), Some(current), None).map(Self::Listed)
             }
             (None, Some(SiteSearchMode::Specific)) => {
                 some("siteSpaceIds", search.site_space_ids.as_deref().unwrap_or_default())
@@ -436,17 +437,17 @@ impl SiteSpaceSelection {
         }
     }
 
-    /// Returns the spaces at these placements on a site. For members, who are not visitors, only unconditional
-    /// placements count.
+    /// Returns the spaces at these placements on a site. For members, who are not visitors, only published and
+    /// unconditional placements count.
     fn spaces(self, opened: &VisibleSite) -> Result<BTreeSet<SpaceId>> {
         let outline = &opened.outline;
         let is_visitor = matches!(opened.viewer, Viewer::Visitor(_));
         let open = outline.filter(|part| {
-            is_visitor
-                || match part {
-                    OutlinePart::Section(section) => section.condition.is_none(),
-                    OutlinePart::SiteSpace(place) => place.condition.is_none(),
-                }
+            let condition = match part {
+                OutlinePart::Section(section) => &section.condition,
+                OutlinePart::SiteSpace(place) => &place.condition,
+            };
+            is_visitor || (condition.is_none() && !outline.is_draft(part))
         });
         let space = |place: &Arc<SiteSpaceRecord>| place.space.clone();
         let Self::Listed(wanted) = self else {
@@ -457,6 +458,37 @@ impl SiteSpaceSelection {
         }
         Ok(wanted.iter().filter_map(|(_, id)| open.place(id)).map(space).collect())
     }
+}
+
+/// Returns the default site space of each section, or that of a site without sections.
+fn default_scope(outline: &SiteOutline) -> Vec<(String, SiteSpaceId)> {
+    let sections = outline.sections().into_iter().map(|section| Some(&section.id));
+    let places = sections.chain([None]).filter_map(|section| outline.default_place_in(section));
+    places.map(|place| ("scope".to_owned(), place.id.clone())).collect()
+}
+
+/// Returns the site space that the visitor is viewing, with the request field that contains it.
+fn find_current(outline: &SiteOutline, field: &str, id: &str) -> Result<(String, SiteSpaceId)> {
+    let place = id.parse().ok().filter(|id| outline.place(id).is_some());
+    place.map(|id| (field.to_owned(), id)).ok_or_else(|| unknown_site_space(field))
+}
+
+/// Returns the searched part of a scope that always includes the current site space.
+fn restricted(
+    mut scope: Vec<(String, SiteSpaceId)>,
+    current: Option<(String, SiteSpaceId)>,
+    part: Option<SiteSearchPart>,
+) -> Result<Vec<(String, SiteSpaceId)>> {
+    match (part, current) {
+        (None, current) => scope.extend(current),
+        (Some(_), None) => {
+            let message = "is required with `scope.restrictTo`";
+            return Err(Error::invalid("scope.currentSiteSpace", message));
+        }
+        (Some(SiteSearchPart::CurrentSiteSpace), Some(current)) => scope = vec![current],
+        (Some(SiteSearchPart::OtherSiteSpaces), Some((_, current))) => scope.retain(|(_, id)| *id != current),
+    }
+    Ok(scope)
 }
 
 fn unknown_site_space(field: &str) -> Error {
@@ -473,6 +505,8 @@ struct SearchPager {
     /// The rank of the last result on the page, and of the last examined hit.
     shown: Option<Rank>,
     after: Option<Rank>,
+    /// The number of results on earlier pages.
+    before: u64,
     rounds: usize,
     end: PagerState,
 }
@@ -499,12 +533,14 @@ impl SearchPager {
         let fingerprint = list.with_part("text", text.as_str()).fingerprint();
         let query = Query::parse_in(text, languages);
         let nowhere = matches!(&scope, Scope::Spaces(spaces) if spaces.is_empty());
-        let after =
-            page.page.as_ref().map(|token| parse_rank(&open_cursor(token, fingerprint)?)).transpose()?;
+        let position =
+            page.page.as_ref().map(|token| parse_position(&open_cursor(token, fingerprint)?)).transpose()?;
+        let (after, before) = position.unzip();
+        let before = before.unwrap_or_default();
         let end =
             if limit == 0 || nowhere || query.is_empty() { PagerState::Reached } else { PagerState::Open };
         let tenant = tenant.into();
-        Ok(Self { query, scope, tenant, fingerprint, limit, shown: None, after, rounds: 0, end })
+        Ok(Self { query, scope, tenant, fingerprint, limit, shown: None, after, before, rounds: 0, end })
     }
 
     /// Returns the next index query for a page that has `items` results, or `None` if the page is complete.
@@ -552,15 +588,25 @@ impl SearchPager {
         }
     }
 
+    /// Returns the position of the first result of the page among all results.
+    const fn first_rank(&self) -> u64 {
+        self.before + 1
+    }
+
     fn finish<T>(self, items: Vec<T>) -> Page<T> {
-        let position = |rank: Rank| format!("{}!{}", rank.score, rank.tie);
+        let shown = self.before + items.len() as u64;
+        let position = |rank: Rank| format!("{}!{}!{shown}", rank.score, rank.tie);
         let next = self.shown.filter(|_| self.end == PagerState::Full);
         Page { items, next: next.map(|rank| seal_cursor(&position(rank), self.fingerprint)), count: None }
     }
 }
 
-/// Parses the position contained in a cursor.
-fn parse_rank(position: &str) -> Result<Rank> {
-    let read = |(score, tie): (&str, &str)| Some(Rank { score: score.parse().ok()?, tie: tie.parse().ok()? });
-    position.split_once('!').and_then(read).ok_or_else(wrong_cursor)
+/// Parses the position contained in a cursor: a rank, and the number of results up to it.
+fn parse_position(position: &str) -> Result<(Rank, u64)> {
+    let mut parts = position.splitn(3, '!');
+    let mut read = || {
+        let rank = Rank { score: parts.next()?.parse().ok()?, tie: parts.next()?.parse().ok()? };
+        Some((rank, parts.next()?.parse().ok()?))
+    };
+    read().ok_or_else(wrong_cursor)
 }

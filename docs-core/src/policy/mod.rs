@@ -4,12 +4,14 @@
 //! missing check is a compile error.
 
 mod inherit;
+mod site;
 mod team;
 mod translation;
 
 use std::sync::Arc;
 
 pub use inherit::{Layer, effective_role, inherited_role, resolved_level};
+pub use site::{SiteAccess, SiteAction, SiteRoleSource, site_role};
 pub use team::{TeamAccess, TeamAction};
 pub use translation::{TranslatedSpaces, TranslationAccess};
 
@@ -67,16 +69,6 @@ pub enum CommentAction {
     Delete,
     /// Resolve or reopen the comment.
     Resolve,
-}
-
-#[non_exhaustive]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SiteAction {
-    View,
-    /// Change the site's settings and spaces, and publish it.
-    Manage,
-    /// Delete the site, but not its spaces.
-    Delete,
 }
 
 impl OrgAction {
@@ -202,6 +194,7 @@ impl OrgAccess {
         let lists = self.may(OrgAction::ListPeople);
         OrganizationPermissions {
             view: true,
+            access: true,
             admin,
             own_team: false,
             create_content: creator,
@@ -211,6 +204,8 @@ impl OrgAccess {
             list_members: lists,
             list_teams: lists,
             list_integrations: false,
+            list_installations: false,
+            install_integration: false,
         }
     }
 
@@ -247,34 +242,6 @@ impl OrgAccess {
             standing: EffectiveRole { role, level: resolved_level(self.role, layers) },
         })
     }
-
-    /// Checks that the actor may perform an action on a site of the organization.
-    ///
-    /// # Errors
-    /// `Forbidden`.
-    pub fn require_site(
-        &self,
-        action: SiteAction,
-        created_by: Option<&UserId>,
-        user: Option<&UserId>,
-    ) -> Result<()> {
-        let needed = match action {
-            SiteAction::View => Role::Read,
-            SiteAction::Delete => Role::Create,
-            // Creators can manage their site as long as they may create content.
-            SiteAction::Manage if created_by.is_some() && created_by == user => Role::Create,
-            SiteAction::Manage => Role::Admin,
-        };
-        match self.role {
-            None => Err(Error::not_found("site")),
-            Some(role) if role.includes(needed) => Ok(()),
-            Some(_) if needed == Role::Create => Err(missing_role_error(needed, "in the organization")),
-            Some(_) => Err(Error::forbidden(
-                "this needs the role `admin`; the creator of the site needs \
-                                             `create`",
-            )),
-        }
-    }
 }
 
 /// An actor's role on content, and its resolved default level.
@@ -298,9 +265,10 @@ impl SpaceAccess {
     /// Creates read access for a visitor of a published site that contains the space, regardless of the space's default
     /// level.
     #[must_use]
-    pub const fn for_visitor(space: Arc<SpaceRecord>) -> Self {
+    pub fn for_visitor(space: Arc<SpaceRecord>) -> Self {
         let standing = EffectiveRole { role: Role::Read, level: Some(Role::Read) };
-        Self { space, standing, stated: DefaultLevel::Role(Role::Read) }
+        let stated = space.default_level;
+        Self { space, standing, stated }
     }
 
     #[must_use]
@@ -397,6 +365,7 @@ impl SpaceAccess {
             comment: self.may(SpaceAction::Comment),
             merge: self.may(SpaceAction::Review),
             review: self.may(SpaceAction::Review),
+            install_integration: false,
         }
     }
 }

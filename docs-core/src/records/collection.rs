@@ -119,7 +119,7 @@ impl<'a> Parent<'a> {
 }
 
 /// Returns the value of an index row that references a collection or a space.
-pub(super) fn kind_value(target: &ContentTarget) -> Value {
+fn kind_value(target: &ContentTarget) -> Value {
     text(match target {
         ContentTarget::Collection(_) => "collection",
         ContentTarget::Space(_) => "space",

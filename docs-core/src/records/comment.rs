@@ -8,7 +8,7 @@ use crate::{
         ChangeRequestId, CommentId, CommentReplyId, CommentStatus, CommentText, Emoji, NodeKey, PageBase,
         PageId, ReviewId, RevisionId, SpaceId, Timestamp, UserId,
     },
-    store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
+    store::{Entity, Indexed, Key, KeyBuf, Owner, Row, StoreError, StoreResult, Value},
 };
 
 /// Name of the counters of posts per user.
@@ -115,6 +115,9 @@ pub struct CommentRecord {
     /// The page that was commented on.
     #[serde(default)]
     pub target: Option<PageTarget>,
+    /// The block that was commented on, if the comment names no page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeKey>,
     /// The review with which the comment was submitted.
     #[serde(default)]
     pub review: Option<ReviewId>,
@@ -188,6 +191,32 @@ pub struct ReplyRecord {
     pub posted: Post,
 }
 
+/// The author and the time of a reply, as contained in its index row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReplyAuthor {
+    pub at: Timestamp,
+    pub by: UserId,
+}
+
+impl ReplyAuthor {
+    fn to_value(&self) -> Value {
+        Value::Json(serde_json::json!(self).to_string().into())
+    }
+
+    /// Parses the value of a row of [`ReplyRecord::by_comment`].
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if the row contains no author.
+    pub fn from_value(value: &Value) -> StoreResult<Self> {
+        match value {
+            Value::Json(json) => serde_json::from_slice(json).map_err(|error| {
+                StoreError::Corrupt(format!("a row of a reply contains no author: {error}"))
+            }),
+            _ => Err(StoreError::Corrupt("a row of a reply contains no author".into())),
+        }
+    }
+}
+
 impl Entity for ReplyRecord {
     const KIND: &'static str = "cmr";
 }
@@ -198,7 +227,7 @@ impl ReplyRecord {
         KeyBuf::new(Self::KIND).part(comment.as_str()).part(id.as_str()).key()
     }
 
-    /// Index of the replies to a comment, by time.
+    /// Index of the replies to a comment, by time. A row contains the time and the author.
     #[must_use]
     pub fn by_comment(comment: &CommentId) -> KeyBuf {
         KeyBuf::new("cmr.t").part(comment.as_str())
@@ -213,7 +242,7 @@ impl Indexed for ReplyRecord {
     fn rows(&self) -> Vec<Row> {
         let row = Self::by_comment(&self.comment).time(self.posted.at.time()).part(self.id.as_str());
         vec![
-            Row::Index(row.key(), Value::Unit),
+            Row::Index(row.key(), ReplyAuthor { at: self.posted.at, by: self.posted.by.clone() }.to_value()),
             Row::Count(CommentRecord::reply_count(&self.comment)),
             self.scope.author_row(&self.posted.by),
         ]

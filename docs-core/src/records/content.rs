@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::{SpaceRecord, counter};
 use crate::{
     model::{
-        ChangeRequestId, ChangeRequestStatus, GitCommit, PageId, RevisionId, SpaceId, Subject, Timestamp,
-        UserId,
+        ChangeRequestId, ChangeRequestLinks, ChangeRequestStatus, GitCommit, PageId, RevisionId, SpaceId,
+        Subject, Timestamp, UserId,
     },
     store::{Entity, Hash, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
@@ -41,6 +41,9 @@ pub struct RevisionRecord {
     /// Root hash of the content.
     pub root: Hash,
     pub kind: RevisionKind,
+    /// The revision from which a computed revision was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed_from: Option<RevisionId>,
     pub created_at: Timestamp,
     pub by: UserId,
     /// The imported commit, if any.
@@ -69,6 +72,7 @@ impl RevisionRecord {
             parents: Vec::new(),
             root,
             kind: RevisionKind::Edits,
+            computed_from: None,
             created_at,
             by,
             git: None,
@@ -116,6 +120,11 @@ pub struct ChangeRequestRecord {
     pub number: u64,
     pub status: ChangeRequestStatus,
     pub subject: Subject,
+    /// The description, a document as JSON. Empty if there is none.
+    #[serde(default)]
+    pub description: String,
+    #[serde(default)]
+    pub links: ChangeRequestLinks,
     /// The agent task implemented by this request.
     #[serde(default)]
     pub agent_task: Option<String>,

@@ -1,19 +1,19 @@
-//! Records of grants: explicit roles of members and teams on content.
+//! Records of grants: explicit roles of members and teams on content and sites.
 
 use serde::{Deserialize, Serialize};
 
-use super::{collection::kind_value, counter, member_counter};
+use super::{counter, member_counter, text};
 use crate::{
-    model::{ContentTarget, Grantee, OrgId, Role, TeamId, Timestamp, UserId},
-    store::{Entity, Indexed, Key, KeyBuf, Owner, Row},
+    model::{Grantee, OrgId, PermissionTarget, Role, TeamId, Timestamp, UserId},
+    store::{Entity, Indexed, Key, KeyBuf, Owner, Row, StoreError, StoreResult, Value, key},
 };
 
-/// A role of a member or a team on a space or a collection.
+/// A role of a member or a team on a space, a collection or a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GrantRecord {
     /// The organization of both the grantee and the content.
     pub organization: OrgId,
-    pub content: ContentTarget,
+    pub content: PermissionTarget,
     pub grantee: Grantee,
     pub role: Role,
     pub granted_at: Timestamp,
@@ -39,31 +39,31 @@ impl GrantRecord {
         Self::team_grants(content).part(team.as_str()).key()
     }
 
-    /// Prefix of the keys of all grants on a space or collection.
+    /// Prefix of the keys of all grants on content or a site.
     #[must_use]
     pub fn by_content(content: &str) -> KeyBuf {
         KeyBuf::new(Self::KIND).part(content)
     }
 
-    /// Prefix of the keys of member grants on a space or collection.
+    /// Prefix of the keys of member grants on content or a site.
     #[must_use]
     pub fn user_grants(content: &str) -> KeyBuf {
         Self::by_content(content).part("u")
     }
 
-    /// Prefix of the keys of team grants on a space or collection.
+    /// Prefix of the keys of team grants on content or a site.
     #[must_use]
     pub fn team_grants(content: &str) -> KeyBuf {
         Self::by_content(content).part("t")
     }
 
-    /// Index of the content granted directly to a member of an organization.
+    /// Index of the content and sites granted directly to a member of an organization.
     #[must_use]
     pub fn by_user(organization: &OrgId, user: &UserId) -> KeyBuf {
         KeyBuf::new("grt.u").part(organization.as_str()).part(user.as_str())
     }
 
-    /// Index of the content granted to a team.
+    /// Index of the content and sites granted to a team.
     #[must_use]
     pub fn by_team(team: &TeamId) -> KeyBuf {
         KeyBuf::new("grt.t").part(team.as_str())
@@ -73,6 +73,12 @@ impl GrantRecord {
     #[must_use]
     pub fn user_space_count(organization: &OrgId, user: &UserId) -> Key {
         member_counter(organization, user, "spaces")
+    }
+
+    /// Counter of the sites granted directly to a member.
+    #[must_use]
+    pub fn user_site_count(organization: &OrgId, user: &UserId) -> Key {
+        member_counter(organization, user, "sites")
     }
 
     /// Counter of the spaces granted to a team, excluding deleted ones.
@@ -97,13 +103,38 @@ impl Indexed for GrantRecord {
             }
             Grantee::Team(team) => (Self::by_team(team), Self::team_space_count(team)),
         };
-        let mut rows = vec![Row::Index(held.part(self.content.id()).key(), kind_value(&self.content))];
-        if matches!(self.content, ContentTarget::Space(_)) && !self.space_deleted {
+        let mut rows = vec![Row::Index(held.part(self.content.id()).key(), text(kind(&self.content)))];
+        if matches!(self.content, PermissionTarget::Space(_)) && !self.space_deleted {
             rows.push(Row::Count(count));
         }
         rows
     }
     fn owner(&self) -> Owner {
         Owner::Organization(self.organization.clone())
+    }
+}
+
+const fn kind(target: &PermissionTarget) -> &'static str {
+    match target {
+        PermissionTarget::Collection(_) => "collection",
+        PermissionTarget::Space(_) => "space",
+        PermissionTarget::Site(_) => "site",
+    }
+}
+
+/// Parses a row of [`GrantRecord::by_user`] or [`GrantRecord::by_team`].
+///
+/// # Errors
+/// [`StoreError::Corrupt`].
+pub fn parse_granted(row: &(Key, Value)) -> StoreResult<PermissionTarget> {
+    let corrupt =
+        || StoreError::Corrupt(format!("the row `{}` refers to nothing that can be granted", row.0));
+    let id = key::last_segment(&row.0);
+    let Value::Json(kind) = &row.1 else { return Err(corrupt()) };
+    match &**kind {
+        br#""collection""# => id.parse().map(PermissionTarget::Collection).map_err(|_| corrupt()),
+        br#""space""# => id.parse().map(PermissionTarget::Space).map_err(|_| corrupt()),
+        br#""site""# => id.parse().map(PermissionTarget::Site).map_err(|_| corrupt()),
+        _ => Err(corrupt()),
     }
 }

@@ -97,6 +97,18 @@ impl MemberRecord {
         KeyBuf::new("mem.t").part(organization.as_str()).part(role.as_str())
     }
 
+    /// Index of the members of an organization, by name.
+    #[must_use]
+    pub fn by_name(organization: &OrgId) -> KeyBuf {
+        KeyBuf::new("mem.n").part(organization.as_str())
+    }
+
+    /// Index of the members with a role, by name.
+    #[must_use]
+    pub fn by_role_and_name(organization: &OrgId, role: MemberRole) -> KeyBuf {
+        KeyBuf::new("mem.o").part(organization.as_str()).part(role.as_str())
+    }
+
     /// Counter of the members of an organization, in total or with a given role.
     #[must_use]
     pub fn count_in(organization: &OrgId, role: Option<MemberRole>) -> Key {
@@ -120,7 +132,8 @@ impl MemberRecord {
 }
 
 impl Indexed for MemberRecord {
-    const INDEXES: &'static [&'static str] = &["org.u", "mem.j", "mem.r", "mem.g", "mem.s", "mem.t", "ctr"];
+    const INDEXES: &'static [&'static str] =
+        &["org.u", "mem.j", "mem.r", "mem.g", "mem.s", "mem.t", "mem.n", "mem.o", "ctr"];
     fn key(&self) -> Key {
         Self::key_for(&self.organization, &self.user)
     }
@@ -139,6 +152,10 @@ impl Indexed for MemberRecord {
             Row::Count(Self::count_in(org, Some(role))),
         ];
         rows.extend(self.grams().iter().map(|gram| by(Self::by_gram(org, gram), self.joined_at)));
+        for prefix in [Self::by_name(org), Self::by_role_and_name(org, role)] {
+            let row = prefix.sort_text(&self.display_name).part(self.user.as_str());
+            rows.push(Row::Index(row.key(), Value::Unit));
+        }
         if let Some(at) = self.last_seen_at {
             rows.extend([by(Self::by_last_visit(org), at), by(Self::by_role_and_visit(org, role), at)]);
         }

@@ -32,6 +32,17 @@ pub enum StoredSpecSource {
     Text(StoredBytes),
 }
 
+impl StoredSpecSource {
+    /// Returns the URL of a fetched specification.
+    #[must_use]
+    pub const fn url(&self) -> Option<&Url> {
+        match self {
+            Self::Url(url) => Some(url),
+            Self::Text(_) => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpenApiSpecRecord {
     pub id: OpenApiSpecId,

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{text, unique};
+use super::{counter, text, unique};
 use crate::{
     model::{
         EmailDomain, Hostname, OrgId, OrganizationBilling, OrganizationBlock, OrganizationCommunityType,
-        OrganizationTitle, OrganizationType, OrganizationUseCase, Plan, Role, SamlProviderId, SiteHostname,
-        SitePointer, Timestamp, TokenId, Trial, Url, UserId,
+        OrganizationMergeRules, OrganizationTitle, OrganizationType, OrganizationUseCase, Plan, Role,
+        SamlProviderId, SiteHostname, SitePointer, Timestamp, TokenId, Trial, Url, UserId,
     },
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
@@ -145,6 +145,9 @@ pub struct OrgRecord {
     pub id: OrgId,
     pub title: OrganizationTitle,
     pub created_at: Timestamp,
+    /// The user who created the organization; absent if the platform created it.
+    #[serde(default)]
+    pub created_by: Option<UserId>,
     /// E-mail domains whose users may join. Each is claimed by at most one organization.
     #[serde(default)]
     pub email_domains: Vec<EmailDomain>,
@@ -187,6 +190,9 @@ pub struct OrgRecord {
     /// `true` if invite links are enabled.
     #[serde(default)]
     pub invite_links: bool,
+    /// The rules for merging change requests in spaces without rules of their own.
+    #[serde(default)]
+    pub merge_rules: OrganizationMergeRules,
     /// The storage domain of the objects of the organization's spaces.
     pub domain: String,
 }
@@ -208,6 +214,12 @@ impl OrgRecord {
         KeyBuf::new(Self::KIND)
     }
 
+    /// Counter of the organizations that a user created.
+    #[must_use]
+    pub fn count_by_creator(user: &UserId) -> Key {
+        counter(user.as_str(), "created-orgs")
+    }
+
     /// Unique index from a host name to its organization.
     #[must_use]
     pub fn by_hostname(hostname: &str) -> Key {
@@ -222,14 +234,16 @@ impl OrgRecord {
 }
 
 impl Indexed for OrgRecord {
-    const INDEXES: &'static [&'static str] = &["u"];
+    const INDEXES: &'static [&'static str] = &["u", "ctr"];
     fn key(&self) -> Key {
         Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
+        let created = self.created_by.iter().map(|user| Row::Count(Self::count_by_creator(user)));
         let hostname = self.hostname.iter().map(|name| Self::by_hostname(name.as_str()));
         let domains = self.email_domains.iter().map(|domain| Self::by_domain(domain.as_str()));
-        hostname.chain(domains).map(|key| Row::Unique(key, text(self.id.as_str()))).collect()
+        let unique = hostname.chain(domains).map(|key| Row::Unique(key, text(self.id.as_str())));
+        unique.chain(created).collect()
     }
     fn owner(&self) -> Owner {
         Owner::Organization(self.id.clone())

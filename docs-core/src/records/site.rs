@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{counter, text, unique};
 use crate::{
     model::{
-        AdaptiveContent, AgentsContext, Basename, Favicon, OrgId, ProxyOrigin, SectionId, SiteHostname,
-        SiteId, SiteSpaceId, SiteTitle, SiteType, SiteVisibility, Timestamp, UserId,
+        AdaptiveContent, AgentsContext, Basename, DefaultLevel, Favicon, OrgId, ProxyOrigin, SectionId,
+        SiteHostname, SiteId, SiteSpaceId, SiteTitle, SiteType, SiteVisibility, Timestamp, UserId,
     },
     store::{Entity, Indexed, Key, KeyBuf, MAX_SCAN, Owner, Row, Scan, Value},
 };
@@ -35,6 +35,9 @@ pub struct SiteRecord {
     /// `true` if the site is published to its audience.
     #[serde(default)]
     pub published: bool,
+    /// The default role on the site.
+    #[serde(default)]
+    pub default_level: DefaultLevel,
     pub created_by: UserId,
     pub created_at: Timestamp,
     /// Settings for content that adapts to the visitor.
@@ -74,6 +77,12 @@ impl SiteRecord {
         counter(organization.as_str(), "sites")
     }
 
+    /// Index of the closed sites of an organization, whose default level hides them from members.
+    #[must_use]
+    pub fn closed_by_org(organization: &OrgId) -> KeyBuf {
+        KeyBuf::new("site.c").part(organization.as_str())
+    }
+
     /// Unique index from a base name to its site.
     #[must_use]
     pub fn by_basename(basename: &str) -> Key {
@@ -97,7 +106,7 @@ impl SiteRecord {
 }
 
 impl Indexed for SiteRecord {
-    const INDEXES: &'static [&'static str] = &["site.t", "u", "ctr"];
+    const INDEXES: &'static [&'static str] = &["site.t", "site.c", "u", "ctr"];
     fn key(&self) -> Key {
         Self::key_for(&self.id)
     }
@@ -108,6 +117,10 @@ impl Indexed for SiteRecord {
             Row::Count(Self::count_in(&self.organization)),
             Row::Unique(Self::by_basename(self.basename.as_str()), text(self.id.as_str())),
         ];
+        if self.default_level == DefaultLevel::Nobody {
+            let closed = Self::closed_by_org(&self.organization).part(self.id.as_str());
+            rows.push(Row::Index(closed.key(), Value::Unit));
+        }
         if let Some(proxy) = &self.proxy {
             rows.push(Row::Unique(Self::by_proxy(proxy.as_str()), text(self.id.as_str())));
         }

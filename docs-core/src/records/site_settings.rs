@@ -153,6 +153,9 @@ pub struct SiteAuthRecord {
     /// The redirect target for visitors without a valid token.
     #[serde(default)]
     pub fallback_url: Option<Url>,
+    /// The URL at which visitors sign out of the service that signs their tokens.
+    #[serde(default)]
+    pub logout_url: Option<Url>,
     /// The sealed signing key.
     pub sealed: String,
 }
@@ -190,6 +193,18 @@ pub struct RedirectRecord {
     pub source: RedirectSource,
     pub destination: RedirectDestination,
     pub created_at: Timestamp,
+    /// The time of the last change, or `None` if the redirect was never changed.
+    #[serde(default)]
+    pub updated_at: Option<Timestamp>,
+    /// `true` if the redirect has no effect.
+    #[serde(default)]
+    pub draft: bool,
+    /// `true` if the text that the wildcard matches is appended to the destination.
+    #[serde(default)]
+    pub capture_wildcard: bool,
+    /// `true` if visitors of a public site are redirected permanently.
+    #[serde(default)]
+    pub permanent: bool,
 }
 
 impl Entity for RedirectRecord {
@@ -208,6 +223,18 @@ impl RedirectRecord {
         KeyBuf::new("srd.t").part(site.as_str())
     }
 
+    /// Index of the redirects of a site, by the time of the last change.
+    #[must_use]
+    pub fn by_change(site: &SiteId) -> KeyBuf {
+        KeyBuf::new("srd.c").part(site.as_str())
+    }
+
+    /// Index of the redirects of a site, by normalized source path.
+    #[must_use]
+    pub fn by_path(site: &SiteId) -> KeyBuf {
+        KeyBuf::new("srd.s").part(site.as_str())
+    }
+
     /// Index of the redirects that target a section or a site space, or a page in it, by the id of the section or site
     /// space.
     #[must_use]
@@ -221,26 +248,48 @@ impl RedirectRecord {
         counter(site.as_str(), "redirects")
     }
 
-    /// Unique index from a source path on a site to its redirect.
+    /// Counter of the redirects of a site that are drafts.
     #[must_use]
-    pub fn by_source(site: &SiteId, source: &RedirectSource) -> Key {
-        unique("srd.source", site.as_str(), &source.normalized())
+    pub fn count_drafts_in(site: &SiteId) -> Key {
+        counter(site.as_str(), "redirectDrafts")
+    }
+
+    /// Counter of the redirects of a site that have a wildcard and are not drafts.
+    #[must_use]
+    pub fn count_wildcards_in(site: &SiteId) -> Key {
+        counter(site.as_str(), "redirectWildcards")
+    }
+
+    /// Unique index from a normalized source path on a site to its redirect.
+    #[must_use]
+    pub fn by_source(site: &SiteId, normalized: &str) -> Key {
+        unique("srd.source", site.as_str(), normalized)
     }
 }
 
 impl Indexed for RedirectRecord {
-    const INDEXES: &'static [&'static str] = &["srd.t", "srd.d", "u", "ctr"];
+    const INDEXES: &'static [&'static str] = &["srd.t", "srd.c", "srd.s", "srd.d", "u", "ctr"];
     fn key(&self) -> Key {
         Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         let id = self.id.as_str();
-        vec![
-            Row::Index(Self::by_site(&self.site).time(self.created_at.time()).part(id).key(), Value::Unit),
-            Row::Index(Self::by_target(self.destination.part()).part(id).key(), Value::Unit),
-            Row::Unique(Self::by_source(&self.site, &self.source), text(id)),
+        let index = |key: KeyBuf| Row::Index(key.part(id).key(), Value::Unit);
+        let (source, changed) = (self.source.normalized(), self.updated_at.unwrap_or(self.created_at));
+        let mut rows = vec![
+            index(Self::by_site(&self.site).time(self.created_at.time())),
+            index(Self::by_change(&self.site).time(changed.time())),
+            index(Self::by_path(&self.site).part(&source)),
+            Row::Unique(Self::by_source(&self.site, &source), text(id)),
             Row::Count(Self::count_in(&self.site)),
-        ]
+        ];
+        rows.extend(self.destination.part().map(|part| index(Self::by_target(part))));
+        if self.draft {
+            rows.push(Row::Count(Self::count_drafts_in(&self.site)));
+        } else if self.source.is_wildcard() {
+            rows.push(Row::Count(Self::count_wildcards_in(&self.site)));
+        }
+        rows
     }
     fn owner(&self) -> Owner {
         Owner::As(SiteRecord::key_for(&self.site))

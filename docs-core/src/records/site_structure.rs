@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::{SiteRecord, counter, text, unique};
 use crate::{
     model::{
-        Condition, Icon, SectionDescription, SectionGroupId, SectionGroupTitle, SectionId, SiteId, SitePath,
-        SiteSpaceId, SiteTitle, SpaceId, Timestamp,
+        Condition, Icon, LocalizedDescription, LocalizedTitle, SectionDescription, SectionGroupId,
+        SectionGroupTitle, SectionId, SiteId, SitePath, SiteSpaceId, SiteTitle, SpaceId, Timestamp,
     },
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
@@ -48,6 +48,13 @@ pub struct SectionRecord {
     /// The site space displayed first, or `None` if the section is empty.
     #[serde(default)]
     pub default_site_space: Option<SiteSpaceId>,
+    #[serde(default)]
+    pub localized_title: LocalizedTitle,
+    #[serde(default)]
+    pub localized_description: LocalizedDescription,
+    /// `true` if visitors cannot see the section and its spaces.
+    #[serde(default)]
+    pub draft: bool,
 }
 
 impl Entity for SectionRecord {
@@ -104,6 +111,11 @@ pub struct SectionGroupRecord {
     /// The name of the icon, if any.
     #[serde(default)]
     pub icon: Option<Icon>,
+    #[serde(default)]
+    pub localized_title: LocalizedTitle,
+    /// `true` if visitors cannot see the group and everything in it.
+    #[serde(default)]
+    pub draft: bool,
 }
 
 impl Entity for SectionGroupRecord {
@@ -158,6 +170,15 @@ pub struct SiteSpaceRecord {
     /// `true` if the space is deleted. Site spaces of deleted spaces are not counted.
     #[serde(default)]
     pub space_deleted: bool,
+    /// The title on the site, or `None` for the title of the space.
+    #[serde(default)]
+    pub title: Option<SiteTitle>,
+    /// `true` if visitors cannot see the space.
+    #[serde(default)]
+    pub draft: bool,
+    /// `true` if the navigation omits the space.
+    #[serde(default)]
+    pub hidden: bool,
 }
 
 impl Entity for SiteSpaceRecord {

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::{CHILDREN, Parent, child_rows, counter};
 use crate::{
     model::{
-        ChangeRequestId, CollectionId, ContentTarget, DefaultLevel, EditMode, Emoji, GitSync,
-        GitSyncDirection, GitSyncEvent, OrgId, Rank, RevisionId, SetGitSync, SpaceId, SpaceTitle, Timestamp,
-        TranslationLanguage, Url, UserId,
+        ChangeRequestId, CollectionId, ContentTarget, DefaultLevel, EditMode, Emoji, GitInstallationStatus,
+        GitProvider, GitSync, GitSyncDirection, GitSyncEvent, OrgId, Rank, RevisionId, SetGitSync, SpaceId,
+        SpaceMergeRules, SpaceTitle, Timestamp, TranslationLanguage, Url, UserId, web_url,
     },
     store::{Entity, Hash, Indexed, Key, KeyBuf, Owner, Row, Value, jobs::SUBJECTS},
 };
@@ -64,13 +64,34 @@ pub struct SpaceRecord {
     /// Number of translations of the space.
     #[serde(default)]
     pub translations: u32,
+    /// The rules for merging change requests.
+    #[serde(default)]
+    pub merge_rules: SpaceMergeRules,
+}
+
+/// The repository information of a space, as stated by the last Git import or export.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GitInfo {
+    /// The name of the repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repo_name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub installation_provider: Option<GitProvider>,
+    /// The URL of the repository, without credentials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    #[serde(default, rename = "repoTreeURL", skip_serializing_if = "Option::is_none")]
+    pub repo_tree_url: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<Timestamp>,
 }
 
 /// The result of the last Git import or export of a space.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GitState {
     /// The repository information displayed to users.
-    pub info: GitSync,
+    pub info: GitInfo,
     /// The last imported or exported commit.
     #[serde(default)]
     pub oid: Option<String>,
@@ -223,6 +244,29 @@ impl SpaceRecord {
     pub fn is_in_sync(&self) -> bool {
         let Some(sync) = &self.git_sync else { return true };
         self.git_state_for(&sync.source()).is_some_and(|git| git.revision.as_ref() == Some(&self.head))
+    }
+
+    /// Returns the view of the space's repository, or `None` if the space was never in sync with one.
+    #[must_use]
+    pub fn git_view(&self) -> Option<GitSync> {
+        let info = &self.git.as_ref()?.info;
+        let is_github = info.url.as_deref().and_then(web_url).is_some_and(|url| {
+            url.host_str().is_some_and(|host| host.strip_prefix("www.").unwrap_or(host) == "github.com")
+        });
+        let derived = if is_github { GitProvider::Github } else { GitProvider::Gitlab };
+        Some(GitSync {
+            installation_id: self.id.clone(),
+            installation_status: match self.git_sync {
+                Some(_) => GitInstallationStatus::Active,
+                None => GitInstallationStatus::Pending,
+            },
+            installation_provider: info.installation_provider.unwrap_or(derived),
+            repo_name: info.repo_name.clone(),
+            integration: None,
+            url: info.url.clone(),
+            repo_tree_url: info.repo_tree_url.clone(),
+            updated_at: info.updated_at,
+        })
     }
 
     /// Returns the Git state for a source, or `None` if the last sync used a different source. See [`git_source`].

@@ -27,6 +27,10 @@ pub struct TranslationRecord {
     /// Instructions to the translator, as Markdown.
     #[serde(default)]
     pub instructions: String,
+    /// The instructions as they were sent, a document as JSON. Empty for instructions from before the introduction of
+    /// this field.
+    #[serde(default)]
+    pub instructions_document: String,
     /// The creator, who is also the author of the translation's revisions.
     pub created_by: UserId,
     pub created_at: Timestamp,

@@ -107,7 +107,7 @@ impl Operation for Grant {
 async fn grant(w: &World, content: ContentTarget, actor: &Actor, role: Role) {
     let record = GrantRecord {
         organization: w.org.clone(),
-        content,
+        content: content.into(),
         grantee: Grantee::User(actor.user().expect("a user").clone()),
         role,
         granted_at: Timestamp::new(w.clock.now()),

@@ -24,6 +24,8 @@ use serde_json::{Value, json};
 use crate::support::{Refused, World, block_on, failing};
 
 const EMOJI: [&str; 3] = ["👍", "🎉", "❤\u{fe0f}"];
+/// The same emoji as in responses.
+const EMOJI_CODES: [&str; 3] = ["1f44d", "1f389", "2764-fe0f"];
 /// An administrator, an editor, two commenters, and a reader.
 const ROLES: [Option<Role>; 5] =
     [Some(Role::Admin), Some(Role::Edit), Some(Role::Comment), Some(Role::Comment), Some(Role::Read)];
@@ -172,7 +174,7 @@ impl Run {
             Step::Resolve(comment, resolved) => self.resolve(who, *comment, *resolved).await,
             Step::Delete(at) => self.delete(who, *at).await,
             Step::Move(status) => {
-                let change = UpdateChangeRequest { status: Some(*status), subject: None };
+                let change = UpdateChangeRequest { status: Some(*status), ..Default::default() };
                 self.w.as_admin().space(&self.space).change_request("1").update(change).await.expect("moved");
             }
             Step::Wait => {
@@ -389,7 +391,8 @@ impl Run {
     fn shown(&self, reactions: &[EmojiReaction]) -> BTreeMap<&'static str, BTreeSet<usize>> {
         let each = reactions.iter().map(|of| {
             assert_eq!(of.count, of.users.len() as u64);
-            let emoji = EMOJI.into_iter().find(|emoji| *emoji == of.emoji.as_str()).expect("known");
+            let mut known = EMOJI.into_iter().zip(EMOJI_CODES);
+            let (emoji, _) = known.find(|(_, code)| *code == of.emoji.as_str()).expect("known");
             let who = |user| (0..ROLES.len()).find(|who| self.user(*who) == user).expect("known");
             (emoji, of.users.iter().map(|by| who(&by.user.id)).collect())
         });
@@ -537,7 +540,7 @@ async fn purging_a_space_removes_its_discussions_and_reviews() {
     let review = serde_json::from_value(review).expect("a review");
     p.as_actor(me).space(&space).change_request(&name).submit_review(review).await.expect("submitted");
     let users = vec![me.user().expect("a user").to_string()];
-    let ask = RequestReviewers { users, subject: None };
+    let ask = RequestReviewers { users, subject: None, description: None };
     p.as_actor(me).space(&space).change_request(&name).request_reviewers(ask).await.expect("asked");
     assert!(p.as_actor(me).space(&space).delete().await.expect("deleted"));
     let of = ContentVersion::space(space.clone());

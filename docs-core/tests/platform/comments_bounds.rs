@@ -3,7 +3,7 @@
 use docs_core::{
     Platform, Result,
     model::{CommentId, CommentInput, ContentFormat, ListOrder, PostComment, PostCommentReply, SpaceId},
-    platform::{CommentQuery, ContentVersion, Thread},
+    platform::{CommentQuery, ContentVersion, ReviewQuery, Thread},
     store::{Page, PageRequest},
 };
 use serde_json::{Value, json};
@@ -88,7 +88,8 @@ async fn lists_of_reviews_end_at_a_bounded_size_of_texts() {
         let review = json!({ "status": "approved", "comment": long() });
         request().submit_review(serde_json::from_value(review).expect("a review")).await.expect("submitted");
     }
-    let pages = sizes(async |page: &PageRequest| request().list_reviews(ContentFormat::Document, page).await);
+    let query = || ReviewQuery { outdated: None, format: ContentFormat::Document };
+    let pages = sizes(async |page: &PageRequest| request().list_reviews(query(), page).await);
     assert_eq!(pages.await, [LISTED, POSTED - LISTED]);
 }
 

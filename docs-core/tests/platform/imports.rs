@@ -277,7 +277,7 @@ async fn single_documents_become_single_pages() {
     assert_eq!(text, format!("![i](/files/{}) [y](https://a.test/y.md)\n", s.files().await[0].0));
     let RevisionPage::Document(shown) = page(&s.w, &s.of, &id).await else { panic!("a document") };
     assert_eq!(shown.description.as_deref(), Some("About it"));
-    assert_eq!(shown.base.emoji.map(|emoji| emoji.to_string()).as_deref(), Some("🚀"));
+    assert_eq!(shown.base.emoji.map(|emoji| emoji.to_string()).as_deref(), Some("1f680"));
     let body = "<w:document><w:body><w:p><w:pPr><w:pStyle w:val=\"Heading1\"/></w:pPr><w:r><w:t>Letter</w:t></w:r></w:p>\
                 <w:p><w:r><w:t>Dear all</w:t></w:r><w:r><w:drawing><a:blip r:embed=\"r1\"/></w:drawing></w:r></w:p></w:body>\
                 </w:document>";
@@ -422,7 +422,11 @@ async fn import_requires_edit_permission_before_fetching() {
 async fn links_of_every_template_resolve() {
     for template in TEMPLATES {
         let s = Setting::new().await;
-        let request = ApplySpaceTemplate { id: template.id.parse().expect("an id"), params: None };
+        let request = ApplySpaceTemplate {
+            id: template.id.parse().expect("an id"),
+            params: None,
+            change_request_id: None,
+        };
         s.w.as_admin().space(s.space()).apply_template(request).await.expect(template.id);
         let paths = s.paths().await;
         let documents: Vec<&String> = paths.iter().filter(|path| !path.ends_with('/')).collect();
@@ -454,7 +458,8 @@ async fn template_uses_the_content_refs_of_the_request() {
     apply(json!({ "support": { "kind": "url", "url": "javascript:alert(1)" } })).await.expect("applied");
     let text = s.at("help-2/troubleshooting").await.1;
     assert!(text.contains("\nAsk us. Tell us"), "{text}");
-    let unknown = ApplySpaceTemplate { id: "nothing".parse().expect("an id"), params: None };
+    let unknown =
+        ApplySpaceTemplate { id: "nothing".parse().expect("an id"), params: None, change_request_id: None };
     s.w.as_admin().space(s.space()).apply_template(unknown).await.refused(ErrorKind::NotFound);
 }
 

@@ -1,5 +1,6 @@
 //! Tests of the platform with the in-memory store.
 
+mod accounts;
 mod audit;
 mod collections;
 mod comments;
@@ -21,6 +22,7 @@ mod layout;
 mod links;
 mod lists;
 mod members;
+mod merge_rules;
 mod openapi_specs;
 mod pdf;
 mod permissions;
@@ -30,6 +32,7 @@ mod revisions;
 mod saml;
 mod search;
 mod setup;
+mod site_permissions;
 mod site_settings;
 mod spaces;
 mod states;

@@ -9,7 +9,7 @@ use std::{
 use docs_core::{
     Actor, ErrorKind, Platform,
     model::{
-        ContentTarget, CreateChangeRequest, Grantee, ListOrder, Member, MemberRole, MemberSort, Patch,
+        CreateChangeRequest, Grantee, ListOrder, Member, MemberRole, MemberSort, Patch, PermissionTarget,
         RequestReviewers, Role, TeamId, TeamRole, Timestamp, UpdateMember, UserId,
     },
     platform::MemberFilter,
@@ -61,7 +61,7 @@ fn naive(everybody: &[Member], filter: &MemberFilter) -> Vec<UserId> {
     let mut kept: Vec<&Member> = everybody
         .iter()
         .filter(|member| filter.role.is_none_or(|role| MemberRole::from(member.role) == role))
-        .filter(|member| filter.sort == MemberSort::JoinedAt || member.last_seen_at.is_some())
+        .filter(|member| filter.sort != MemberSort::LastSeenAt || member.last_seen_at.is_some())
         .filter(|member| {
             let email = member.user.email.as_deref().unwrap_or_default();
             wanted
@@ -72,8 +72,13 @@ fn naive(everybody: &[Member], filter: &MemberFilter) -> Vec<UserId> {
     let at = |member: &Member| match filter.sort {
         MemberSort::JoinedAt => Some(member.joined_at),
         MemberSort::LastSeenAt => member.last_seen_at,
+        MemberSort::Name => None,
     };
-    kept.sort_by_key(|member| (at(member), member.id.clone()));
+    let name = |member: &Member| match filter.sort {
+        MemberSort::Name => member.user.display_name.to_lowercase(),
+        MemberSort::JoinedAt | MemberSort::LastSeenAt => String::new(),
+    };
+    kept.sort_by_key(|member| (at(member), name(member), member.id.clone()));
     if filter.order == ListOrder::Desc {
         kept.reverse();
     }
@@ -328,7 +333,7 @@ async fn give(w: &World, to: &UserId, spaces: usize) {
         for n in chunk {
             tx.create(GrantRecord {
                 organization: w.org.clone(),
-                content: ContentTarget::Space(format!("space{n}").parse().expect("an id")),
+                content: PermissionTarget::Space(format!("space{n}").parse().expect("an id")),
                 grantee: Grantee::User(to.clone()),
                 role: Role::Edit,
                 granted_at: now,
@@ -366,7 +371,7 @@ async fn removing_a_member_removes_grants_teams_and_reviews() {
                 .expect("a request")
                 .id
                 .to_string();
-            let ask = RequestReviewers { users: vec![id.to_string()], subject: None };
+            let ask = RequestReviewers { users: vec![id.to_string()], subject: None, description: None };
             w.as_admin().space(&space).change_request(&request).request_reviewers(ask).await.expect("asked");
             requests.push(request);
         }
@@ -427,7 +432,7 @@ async fn members_list_own_spaces_and_administrators_all() {
     for (space, role) in [(&spaces[1], Role::Comment), (&spaces[3], Role::Create)] {
         tx.create(GrantRecord {
             organization: w.org.clone(),
-            content: ContentTarget::Space(space.clone()),
+            content: PermissionTarget::Space(space.clone()),
             grantee: Grantee::User(id.clone()),
             role,
             granted_at: w.clock_now(),

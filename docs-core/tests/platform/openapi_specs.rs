@@ -305,7 +305,7 @@ async fn invalid_source_is_rejected_before_storing() {
     let error = w
         .as_admin()
         .org(&w.org)
-        .openapi_spec("Not-A-Slug")
+        .openapi_spec("not_a_slug")
         .put(PutOpenApiSpec { source: text() })
         .await
         .refused(ErrorKind::Invalid);
@@ -368,7 +368,7 @@ async fn oldest_versions_beyond_the_limit_are_evicted() {
     let all = PageRequest { limit: Some(1_000), ..PageRequest::default() };
     let versions = spec.list_versions(&all).await.expect("listed");
     assert_eq!((versions.items.len(), versions.count), (100, Some(100)));
-    let oldest = spec.version(&versions.items[0].id).content().await.expect("content");
+    let oldest = spec.version(&versions.items[99].id).content().await.expect("content");
     assert!(oldest.filesystem.get().contains("\"title\":\"3\""));
     w.check().await;
 }

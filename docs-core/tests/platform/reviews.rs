@@ -24,7 +24,7 @@ async fn review_request_opens_a_draft_and_ends_with_the_review() {
     let eves = p.as_actor(&eve).space(&space).change_request(&name);
     let ritas = p.as_actor(&rita).space(&space).change_request(&name);
     let user = |actor: &Actor| actor.user().expect("a user").to_string();
-    let ask = |users: Vec<String>| RequestReviewers { users, subject: None };
+    let ask = |users: Vec<String>| RequestReviewers { users, subject: None, description: None };
     let twice = ask(vec![user(&rita), user(&rex), user(&rita)]);
     let asked = eves.request_reviewers(twice).await.expect("asked").users;
     assert_eq!(asked.iter().map(|of| of.user.id.to_string()).collect::<Vec<_>>(), [user(&rita), user(&rex)]);
@@ -93,7 +93,7 @@ async fn a_change_request_waits_for_a_bounded_number_of_reviewers() {
         let reviewer = w.member(&format!("Reviewer {number}"), Some(Role::Review)).await;
         users.push(reviewer.user().expect("a user").to_string());
     }
-    let ask = |users: &[String]| RequestReviewers { users: users.to_vec(), subject: None };
+    let ask = |users: &[String]| RequestReviewers { users: users.to_vec(), subject: None, description: None };
     for users in users[..100].chunks(RequestReviewers::MAX_USERS) {
         request.request_reviewers(ask(users)).await.expect("asked");
     }

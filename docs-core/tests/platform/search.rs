@@ -9,8 +9,8 @@ use docs_core::{
     Actor, ErrorKind,
     model::{
         ContentUpdateChange, CreateChangeRequest, CreateSite, CreateSpace, OrgId, PageId, Patch, Role,
-        SearchPageResult, SearchSite, SearchSpaceResult, SearchText, SiteId, SpaceId, UpdateContent,
-        UpdateSpace,
+        SearchPageResult, SearchSite, SearchSpaceResult, SearchSpaceType, SearchText, SiteId, SpaceId,
+        UpdateContent, UpdateSpace,
     },
     ports::SearchIndex,
     store::{Page, PageRequest},
@@ -119,7 +119,13 @@ async fn written_content_is_found_once_indexed() {
     assert_eq!(section.urls.app, format!("{app}#set-up-webhooks"));
     assert_eq!(
         org(&w, &w.admin, "secret").await,
-        [SearchSpaceResult { id: guide.clone(), title: "Guide".parse().expect("a title"), pages: found }]
+        [SearchSpaceResult {
+            kind: SearchSpaceType::Is,
+            id: guide.clone(),
+            title: "Guide".parse().expect("a title"),
+            score: found[0].score,
+            pages: found,
+        }]
     );
     let titled = pages(&w, &w.admin, &guide, "event").await;
     assert_eq!((titled.len(), titled[0].sections.len()), (1, 0), "a title says it all");
@@ -470,16 +476,22 @@ async fn a_published_site_is_searched_whole_or_in_part() {
         w.as_admin().org(of.0).site(of.1).spaces().list(Default::default(), &PageRequest::default()).await;
     let ids: Vec<String> = places.expect("listed").items.iter().map(|place| place.id.to_string()).collect();
     let [first, second] = ids.as_slice() else { panic!("{ids:?}") };
+    let part = |current: &str, part: &str| json!({ "scope": { "mode": "default", "currentSiteSpace": current, "restrictTo": part } });
     for (search, expected) in [
         (json!({}), &["One", "Two"][..]),
         (json!({ "mode": "all" }), &["One", "Two"]),
         (json!({ "scope": { "mode": "all" } }), &["One", "Two"]),
-        (json!({ "mode": "current", "siteSpaceId": second }), &["Two"]),
+        (json!({ "mode": "current", "siteSpaceId": first }), &["One"]),
+        (json!({ "mode": "current", "siteSpaceId": second }), &["One", "Two"]),
         (json!({ "mode": "specific", "siteSpaceIds": [first] }), &["One"]),
         (json!({ "siteSpaceIds": [second, first, second] }), &["One", "Two"]),
         (json!({ "scope": { "mode": "specific", "siteSpaceIds": [second] } }), &["Two"]),
         (json!({ "scope": { "mode": "default" } }), &["One"]),
         (json!({ "scope": { "mode": "default", "includedSiteSpaces": [second] } }), &["One", "Two"]),
+        (json!({ "scope": { "mode": "default", "currentSiteSpace": second } }), &["One", "Two"]),
+        (part(second, "currentSiteSpace"), &["Two"]),
+        (part(second, "otherSiteSpaces"), &["One"]),
+        (part(first, "otherSiteSpaces"), &[]),
         (json!({ "scope": { "mode": "all" }, "mode": "current" }), &["One", "Two"]),
     ] {
         assert_eq!(on_site(&w, of, search.clone()).await.expect("searched"), expected, "{search}");
@@ -494,6 +506,11 @@ async fn a_published_site_is_searched_whole_or_in_part() {
         (
             json!({ "scope": { "mode": "default", "includedSiteSpaces": ["x"] } }),
             "scope.includedSiteSpaces[0]: ",
+        ),
+        (part("x", "currentSiteSpace"), "scope.currentSiteSpace: "),
+        (
+            json!({ "scope": { "mode": "default", "restrictTo": "otherSiteSpaces" } }),
+            "scope.currentSiteSpace: ",
         ),
     ] {
         let error = on_site(&w, of, search.clone()).await.refused(ErrorKind::Invalid);

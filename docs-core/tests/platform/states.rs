@@ -153,7 +153,7 @@ async fn apply_to_request(
             (answer.err().map(|e| e.kind()), expected)
         }
         Step::Status(n, status) => {
-            let change = UpdateChangeRequest { status: Some(*status), subject: None };
+            let change = UpdateChangeRequest { status: Some(*status), ..Default::default() };
             let answer = mine.change_request(&name(n)).update(change).await;
             let expected = model.refuses(*n, |s| (s == Status::Merged).then_some(ErrorKind::Conflict));
             if expected.is_none() {

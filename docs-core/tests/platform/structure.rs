@@ -1,5 +1,6 @@
 //! The structure of sites: random operations compared with a naive model, and constraints on changes and deletions.
 
+mod drafts;
 mod model;
 mod mounts;
 mod rules;
@@ -37,7 +38,7 @@ enum Step {
     DeletePlace(usize),
     DeleteSection(usize),
     DeleteGroup(usize),
-    Gather { group: usize, section: usize },
+    Gather { group: usize, section: usize, by_update: bool },
     Release { group: usize, section: usize },
     Sort { item: usize, beside: usize, side: &'static str },
     Move { item: usize, beside: usize, side: &'static str },
@@ -63,7 +64,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => n().prop_map(Step::DeletePlace),
         2 => n().prop_map(Step::DeleteSection),
         1 => n().prop_map(Step::DeleteGroup),
-        3 => (n(), n()).prop_map(|(group, section)| Step::Gather { group, section }),
+        3 => (n(), n(), any::<bool>())
+            .prop_map(|(group, section, by_update)| Step::Gather { group, section, by_update }),
         2 => (n(), n()).prop_map(|(group, section)| Step::Release { group, section }),
         10 => beside().prop_map(|(item, beside, side)| Step::Sort { item, beside, side }),
         6 => beside().prop_map(|(item, beside, side)| Step::Move { item, beside, side }),
@@ -127,7 +129,7 @@ impl Site {
                 self.remove(step).await;
                 (None, None)
             }
-            Step::Gather { group, section } => self.gather(*group, *section).await,
+            Step::Gather { group, section, by_update } => self.gather(*group, *section, *by_update).await,
             Step::Release { group, section } => self.release(*group, *section).await,
             Step::Sort { .. } | Step::Move { .. } => self.sort(step).await,
             Step::SectionPath(..) | Step::PlacePath(..) => self.name(step).await,
@@ -264,17 +266,29 @@ impl Site {
         }
     }
 
-    async fn gather(&mut self, group: usize, section: usize) -> (Option<ErrorKind>, Option<ErrorKind>) {
+    /// Moves a section into a group, by the operation of the group or by an update of the section.
+    async fn gather(
+        &mut self,
+        group: usize,
+        section: usize,
+        by_update: bool,
+    ) -> (Option<ErrorKind>, Option<ErrorKind>) {
         let (p, me, of) = (&self.w.platform, &self.w.admin, (&self.w.org, &self.site));
         let found = (pick(&self.model.groups(), group), pick(&self.model.sections(), section));
         let (Some(group), Some(section)) = found else { return (None, None) };
-        let add = read(json!({ "sectionId": section }));
-        let answer = p.as_actor(me).org(of.0).site(of.1).section_group(&id(&group)).add_section(add).await;
+        let site = p.as_actor(me).org(of.0).site(of.1);
+        let answer = if by_update {
+            let change = read(json!({ "siteSectionGroupId": group }));
+            kind(site.section(&id(&section)).update(change).await)
+        } else {
+            let add = read(json!({ "sectionId": section }));
+            kind(site.section_group(&id(&group)).add_section(add).await)
+        };
         if !self.model.group(&group).iter().any(|tree| tree.id() == section) {
             let moved = self.model.take(&section);
             self.model.group(&group).push(moved);
         }
-        (kind(answer), None)
+        (answer, None)
     }
 
     async fn release(&mut self, group: usize, section: usize) -> (Option<ErrorKind>, Option<ErrorKind>) {

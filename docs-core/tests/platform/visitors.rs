@@ -48,7 +48,7 @@ pub(crate) async fn site(w: &World, title: &str) -> SiteId {
 }
 
 pub(crate) async fn place(w: &World, site: &SiteId, space: &SpaceId) -> SiteSpaceId {
-    let add = AddSiteSpace { space_id: space.to_string(), section_id: None };
+    let add = AddSiteSpace { space_id: Some(space.to_string()), ..AddSiteSpace::default() };
     w.as_admin().org(&w.org).site(site).spaces().create(add).await.expect("a place").id
 }
 

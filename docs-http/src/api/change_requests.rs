@@ -3,27 +3,73 @@
 use docs_core::{
     Platform,
     model::{
-        ChangeRequest, ChangeRequestStatus, ContentAnswer, CreateChangeRequest, List, MergeResult, SpaceId,
-        UpdateChangeRequest, UpdateContent, UpdateResult,
+        ChangeRequest, ChangeRequestOrder, ChangeRequestStatus, ContentAnswer, CreateChangeRequest, List,
+        MergeResult, OrgId, SpaceId, UpdateChangeRequest, UpdateContent, UpdateResult,
     },
-    platform::RequestFilter,
+    platform::{OrgRequestFilter, RequestFilter},
 };
 use poem_openapi::OpenApi;
 
 use super::{
-    ApiResult, ApiTag, AsCaller as _, Auth, Condition, Created, Idempotency, PageQuery, Path, Query, Reply,
-    Strict,
+    ApiResult, ApiTag, AsCaller as _, Auth, Condition, Created, Idempotency, PageQuery, Path, Preferred,
+    Query, Reply, ReturnPreference, Strict,
 };
 
 #[derive(Debug)]
 pub struct ChangeRequests(pub(super) Platform);
 
-#[OpenApi(prefix_path = "/spaces/:spaceId/change-requests", tag = "ApiTag::ChangeRequests")]
+#[OpenApi(tag = "ApiTag::ChangeRequests")]
 impl ChangeRequests {
+    /// List the change requests of an organization
+    ///
+    /// Returns the change requests of the spaces that the caller can see, space by space, newest first within a space.
+    #[oai(
+        path = "/orgs/:organizationId/change-requests",
+        method = "get",
+        operation_id = "listChangeRequestsForOrganization"
+    )]
+    async fn list_in_org(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        page: PageQuery,
+        /// Restricts the list to change requests with these statuses; `open` by default.
+        status: Query<Vec<ChangeRequestStatus>>,
+        /// Restricts the list to change requests that this user created.
+        creator: Query<String>,
+        /// Restricts the list to change requests that this user changed.
+        contributor: Query<String>,
+        /// Restricts the list to change requests with a pending review request for this user.
+        #[oai(name = "requestedReviewer")]
+        requested_reviewer: Query<String>,
+        /// Restricts the list to change requests of the spaces of this site.
+        site: Query<String>,
+        /// Restricts the list to change requests of this space.
+        space: Query<String>,
+        /// Restricts the list to change requests of this topic of a site. The platform has no topics, so the list is
+        /// empty.
+        topic: Query<String>,
+    ) -> ApiResult<Reply<List<ChangeRequest>>> {
+        let filter = OrgRequestFilter {
+            statuses: status.0.unwrap_or_else(|| vec![ChangeRequestStatus::Open]),
+            creator: creator.0,
+            contributor: contributor.0,
+            requested_reviewer: requested_reviewer.0,
+            site: site.0,
+            space: space.0,
+            topic: topic.0,
+        };
+        Ok(Reply(auth.caller(&self.0).org(&org).list_change_requests(&filter, &page.0).await?.into()))
+    }
+
     /// List the change requests of a space
     ///
     /// Newest first.
-    #[oai(path = "/", method = "get", operation_id = "listChangeRequestsForSpace")]
+    #[oai(
+        path = "/spaces/:spaceId/change-requests",
+        method = "get",
+        operation_id = "listChangeRequestsForSpace"
+    )]
     async fn list(
         &self,
         auth: Auth,
@@ -35,8 +81,23 @@ impl ChangeRequests {
         contributor: Query<String>,
         /// Restricts the list to change requests that this user created.
         creator: Query<String>,
+        /// Restricts the list to change requests with a pending review request for this user.
+        #[oai(name = "requestedReviewer")]
+        requested_reviewer: Query<String>,
+        /// Restricts the list to change requests of this topic of a site. The platform has no topics, so the list is
+        /// empty.
+        topic: Query<String>,
+        /// Order of the list, `createdAt`: most recently created first.
+        #[oai(name = "orderBy")]
+        _order: Query<ChangeRequestOrder>,
     ) -> ApiResult<Reply<List<ChangeRequest>>> {
-        let filter = RequestFilter { status: status.0, contributor: contributor.0, creator: creator.0 };
+        let filter = RequestFilter {
+            status: status.0,
+            contributor: contributor.0,
+            creator: creator.0,
+            requested_reviewer: requested_reviewer.0,
+            topic: topic.0,
+        };
         let list = auth.caller(&self.0).space(&space).change_requests().list(&filter, &page.0).await?;
         Ok(Reply(list.into()))
     }
@@ -44,7 +105,7 @@ impl ChangeRequests {
     /// Create a change request
     ///
     /// The change request starts as a draft with the current content of the space.
-    #[oai(path = "/", method = "post", operation_id = "createChangeRequest")]
+    #[oai(path = "/spaces/:spaceId/change-requests", method = "post", operation_id = "createChangeRequest")]
     async fn create(
         &self,
         auth: Auth,
@@ -61,7 +122,11 @@ impl ChangeRequests {
     /// Get a change request
     ///
     /// Accepts the id, or the number within the space.
-    #[oai(path = "/:changeRequestId", method = "get", operation_id = "getChangeRequestById")]
+    #[oai(
+        path = "/spaces/:spaceId/change-requests/:changeRequestId",
+        method = "get",
+        operation_id = "getChangeRequestById"
+    )]
     async fn get(
         &self,
         auth: Auth,
@@ -74,28 +139,33 @@ impl ChangeRequests {
     /// Change subject or status of a change request
     ///
     /// Omitted fields are unchanged. The status of a merged change request cannot be changed.
-    #[oai(path = "/:changeRequestId", method = "patch", operation_id = "updateChangeRequestById")]
+    #[oai(
+        path = "/spaces/:spaceId/change-requests/:changeRequestId",
+        method = "patch",
+        operation_id = "updateChangeRequestById"
+    )]
     async fn update(
         &self,
         auth: Auth,
+        #[oai(name = "Prefer")] preference: ReturnPreference,
         #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         change: Strict<UpdateChangeRequest>,
-    ) -> ApiResult<Reply<ChangeRequest>> {
-        Ok(Reply(
-            auth.caller(&condition.platform(&self.0))
-                .space(&space)
-                .change_request(&request)
-                .update(change.0)
-                .await?,
-        ))
+    ) -> ApiResult<Preferred<Reply<ChangeRequest>>> {
+        let platform = condition.platform(&self.0);
+        let changed = auth.caller(&platform).space(&space).change_request(&request).update(change.0).await?;
+        Ok(preference.apply(Reply(changed)))
     }
 
     /// Merge a change request
     ///
     /// Conflicts do not prevent the merge: they are stored in the content, and `result` is `conflicts`.
-    #[oai(path = "/:changeRequestId/merge", method = "post", operation_id = "mergeChangeRequest")]
+    #[oai(
+        path = "/spaces/:spaceId/change-requests/:changeRequestId/merge",
+        method = "post",
+        operation_id = "mergeChangeRequest"
+    )]
     async fn merge(
         &self,
         auth: Auth,
@@ -116,7 +186,11 @@ impl ChangeRequests {
     ///
     /// Merges the latest content of the space into the change request. Conflicts do not prevent the update: they are
     /// stored in the content, and `result` is `conflicts`.
-    #[oai(path = "/:changeRequestId/update", method = "post", operation_id = "updateChangeRequest")]
+    #[oai(
+        path = "/spaces/:spaceId/change-requests/:changeRequestId/update",
+        method = "post",
+        operation_id = "updateChangeRequest"
+    )]
     async fn pull(
         &self,
         auth: Auth,
@@ -133,7 +207,11 @@ impl ChangeRequests {
     ///
     /// Edits pages, files, variables and reusable content. The edits are applied in order, as a single transaction, and
     /// create one revision. If an edit is invalid, the request fails and the error names the invalid field.
-    #[oai(path = "/:changeRequestId/content", method = "post", operation_id = "updateChangeRequestContent")]
+    #[oai(
+        path = "/spaces/:spaceId/change-requests/:changeRequestId/content",
+        method = "post",
+        operation_id = "updateChangeRequestContent"
+    )]
     async fn edit(
         &self,
         auth: Auth,

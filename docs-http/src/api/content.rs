@@ -9,7 +9,9 @@ use docs_core::{
         ContentFormat, Document, FileId, List, PageId, Pages, ReusableContent, ReusableId, Revision,
         RevisionFile, RevisionId, RevisionPage, RevisionSemanticChanges, SpaceId,
     },
-    platform::{ContentHandle, ContentOptions, ContentVersion, EntityTag, JsonAnswer, TaggedRevision},
+    platform::{
+        ContentHandle, ContentOptions, ContentVersion, EntityTag, JsonAnswer, MarkdownRefs, TaggedRevision,
+    },
 };
 use poem_openapi::OpenApi;
 use serde::Serialize;
@@ -51,6 +53,43 @@ fn text_options(
 ) -> ContentOptions {
     let (format, evaluated) = (format.0.unwrap_or_default(), evaluated.0.unwrap_or_default());
     ContentOptions { format, evaluated, ..content_options(metadata) }
+}
+
+fn with_references(
+    shown: ContentOptions,
+    dereferenced: Query<Dereferenced>,
+    refs: Query<LinkForm>,
+) -> ContentOptions {
+    let dereferenced = !matches!(dereferenced.0, None | Some(Dereferenced::No));
+    let refs = match refs.0 {
+        None | Some(LinkForm::Stable) => MarkdownRefs::Stable,
+        Some(LinkForm::Relative) => MarkdownRefs::Relative,
+    };
+    ContentOptions { dereferenced, refs, ..shown }
+}
+
+/// The references that are replaced by the content they refer to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+enum Dereferenced {
+    /// None.
+    #[serde(rename = "false")]
+    No,
+    /// Reusable contents.
+    #[serde(rename = "true")]
+    All,
+    /// Reusable contents.
+    #[serde(rename = "reusable-contents")]
+    ReusableContents,
+}
+
+/// The form of links to pages in Markdown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum LinkForm {
+    /// Ids.
+    Stable,
+    /// Paths of files, relative to the page.
+    Relative,
 }
 
 /// The schema version of documents.
@@ -249,10 +288,20 @@ macro_rules! mount {
                 metadata: Query<bool>,
                 /// `false` returns computed pages as defined, instead of the pages they generate; `true` by default.
                 computed: Query<bool>,
+                /// `reusable-contents` or `true` replaces reusable contents by their content. Disabled by default.
+                dereferenced: Query<Dereferenced>,
+                /// The form of links to pages of the space in Markdown: ids (`stable`, the default) or paths of files
+                /// (`relative`).
+                #[oai(name = "format.markdown.refs")]
+                refs: Query<LinkForm>,
+                /// Accepted for compatibility. Git metadata is always current.
+                #[oai(name = "cachedMetadata")]
+                _cached: Query<bool>,
             ) -> ApiResult<CacheableReply<RevisionPage>> {
                 let of = $content;
                 let content = auth.caller(&self.0).content(&of);
                 let shown = with_computed(text_options(metadata, format, evaluated), computed);
+                let shown = with_references(shown, dereferenced, refs);
                 cacheable_pages(content, known, offload(content.get_page(&page, shown))).await
             }
 
@@ -275,8 +324,18 @@ macro_rules! mount {
                 metadata: Query<bool>,
                 /// `false` returns computed pages as defined, instead of the pages they generate; `true` by default.
                 computed: Query<bool>,
+                /// `reusable-contents` or `true` replaces reusable contents by their content. Disabled by default.
+                dereferenced: Query<Dereferenced>,
+                /// The form of links to pages of the space in Markdown: ids (`stable`, the default) or paths of files
+                /// (`relative`).
+                #[oai(name = "format.markdown.refs")]
+                refs: Query<LinkForm>,
+                /// Accepted for compatibility. Git metadata is always current.
+                #[oai(name = "cachedMetadata")]
+                _cached: Query<bool>,
             ) -> ApiResult<CacheableReply<RevisionPage>> {
                 let how = with_computed(text_options(metadata, format, evaluated), computed);
+                let how = with_references(how, dereferenced, refs);
                 let of = $content;
                 let content = auth.caller(&self.0).content(&of);
                 cacheable_pages(content, known, offload(content.get_page_by_path(&path, how))).await
@@ -447,15 +506,20 @@ impl Documents {
         #[oai(name = "pageId")] page: Path<PageId>,
         /// The evaluation of conditions and expressions. Disabled by default.
         evaluated: Query<Evaluated>,
+        /// `reusable-contents` or `true` replaces reusable contents by their content. Disabled by default.
+        dereferenced: Query<Dereferenced>,
     ) -> ApiResult<CacheableReply<Document>> {
         let of = ContentVersion::revision(space.0, revision.0);
         let content = auth.caller(&self.0).content(&of);
-        cacheable_pages(
-            content,
-            known,
-            offload(content.get_page_document(&page, evaluated.0.unwrap_or_default())),
-        )
-        .await
+        let evaluated = evaluated.0.unwrap_or_default();
+        match dereferenced.0 {
+            None | Some(Dereferenced::No) => {
+                cacheable_pages(content, known, offload(content.get_page_document(&page, evaluated))).await
+            }
+            Some(Dereferenced::All | Dereferenced::ReusableContents) => {
+                cacheable_pages(content, known, offload(content.get_expanded_document(&page, evaluated))).await
+            }
+        }
     }
 
     /// Get the document of a reusable content of a revision

@@ -12,6 +12,7 @@ mod content;
 mod git;
 mod git_sync;
 mod imports;
+mod integrations;
 mod invites;
 mod jobs;
 mod links;
@@ -42,12 +43,13 @@ pub use self::operations::Api;
 pub(crate) use self::operations::api;
 use self::{
     caller::{AsCaller, Auth, MaybeAuth},
-    path::{Deleted, OrgMember, Path, TeamRole, UserRole},
+    path::{AuditEventText, Deleted, OrgMember, Path, TeamRole, UserRole},
     tag::ApiTag,
 };
 use crate::{
     conditions::Condition,
     idempotency::Idempotency,
+    preference::{Preferred, ReturnPreference},
     wire::{
         error::ApiResult,
         params::{PageQuery, Query, RequiredQuery},

@@ -3,8 +3,8 @@
 use docs_core::{
     Platform,
     model::{
-        CreateOpenApiSpec, List, OpenApiSpec, OpenApiSpecContent, OpenApiSpecVersion, OpenApiSpecVersionId,
-        OrgId, PutOpenApiSpec, UpdateOpenApiSpec,
+        CreateOpenApiSpec, List, OpenApiSpec, OpenApiSpecContent, OpenApiSpecRawContent, OpenApiSpecVersion,
+        OpenApiSpecVersionId, OrgId, PutOpenApiSpec, UpdateOpenApiSpec,
     },
 };
 use poem_openapi::OpenApi;
@@ -112,7 +112,7 @@ impl OpenApiSpecs {
 
     /// List the versions of an OpenAPI specification
     ///
-    /// Oldest first.
+    /// Newest first.
     #[oai(path = "/:specSlug/versions", method = "get", operation_id = "listOpenAPISpecVersions")]
     async fn list_versions(
         &self,
@@ -140,7 +140,8 @@ impl OpenApiSpecs {
 
     /// Get the content of the latest version of an OpenAPI specification
     ///
-    /// Returns all files as JSON, the entry document first.
+    /// Returns all files as JSON, the entry document first. The token of a visitor of a site reads the content of a
+    /// public specification, and of a private one if the site requires a secret link or a sign-in.
     #[oai(
         path = "/:specSlug/versions/latest/content",
         method = "get",
@@ -153,6 +154,23 @@ impl OpenApiSpecs {
         #[oai(name = "specSlug")] slug: Path<String>,
     ) -> ApiResult<Reply<OpenApiSpecContent>> {
         Ok(Reply(auth.caller(&self.0).org(&org).openapi_spec(&slug).latest_version().content().await?))
+    }
+
+    /// Get the text of the latest version of an OpenAPI specification
+    ///
+    /// Returns the entry document as it was submitted or fetched.
+    #[oai(
+        path = "/:specSlug/versions/latest/content/raw",
+        method = "get",
+        operation_id = "getLatestOpenAPISpecVersionContentRaw"
+    )]
+    async fn get_latest_raw_content(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "specSlug")] slug: Path<String>,
+    ) -> ApiResult<Reply<OpenApiSpecRawContent>> {
+        Ok(Reply(auth.caller(&self.0).org(&org).openapi_spec(&slug).latest_version().raw_content().await?))
     }
 
     /// Get a version of an OpenAPI specification

@@ -3,14 +3,14 @@
 use docs_core::Platform;
 
 use super::{
-    audit, change_requests, collections, comments, content, git, git_sync, imports, invites, jobs, links,
-    members, openapi_specs, orgs, pdf, permissions, platform_info, reviews, revisions, saml, search,
-    site_settings, site_structure, sites, spaces, teams, translations, uploads, urls, users,
+    audit, change_requests, collections, comments, content, git, git_sync, imports, integrations, invites,
+    jobs, links, members, openapi_specs, orgs, pdf, permissions, platform_info, reviews, revisions, saml,
+    search, site_settings, site_structure, sites, spaces, teams, translations, uploads, urls, users,
 };
 
 /// All operations of the API.
 pub type Api = (
-    (platform_info::PlatformInfo, users::Users),
+    (platform_info::PlatformInfo, users::Users, integrations::Integrations),
     (orgs::Orgs, members::Members, invites::Invites, audit::AuditLog),
     (spaces::Spaces, jobs::Jobs),
     collections::Collections,
@@ -31,7 +31,11 @@ pub type Api = (
 /// Creates the operations for a platform.
 pub(crate) fn api(platform: &Platform) -> Api {
     (
-        (platform_info::PlatformInfo, users::Users(platform.clone())),
+        (
+            platform_info::PlatformInfo,
+            users::Users(platform.clone()),
+            integrations::Integrations(platform.clone()),
+        ),
         (
             orgs::Orgs(platform.clone()),
             members::Members(platform.clone()),

@@ -2,11 +2,17 @@
 
 use docs_core::{
     Platform,
-    model::{DomainOrganizations, List, OrgId, Organization, Subdomain, UpdateOrganization, Visit},
+    model::{
+        CreateOrganization, DomainOrganizations, List, OrgId, Organization, Subdomain, UpdateOrganization,
+        Visit,
+    },
 };
 use poem_openapi::OpenApi;
 
-use super::{ApiResult, ApiTag, AsCaller as _, Auth, Condition, PageQuery, Path, Reply, Strict};
+use super::{
+    ApiResult, ApiTag, AsCaller as _, Auth, Condition, Created, Empty, Idempotency, NoContent, PageQuery,
+    Path, Query, Reply, Strict,
+};
 
 #[derive(Debug)]
 pub struct Orgs(pub(super) Platform);
@@ -19,6 +25,43 @@ impl Orgs {
     #[oai(path = "/orgs", method = "get", operation_id = "listOrganizationsForAuthenticatedUser")]
     async fn list(&self, auth: Auth, page: PageQuery) -> ApiResult<Reply<List<Organization>>> {
         Ok(Reply(auth.caller(&self.0).orgs().list(&page.0).await?.into()))
+    }
+
+    /// Create an organization
+    ///
+    /// The user becomes its first administrator. The server limits the number of organizations per user, and can
+    /// reserve their creation for its operator.
+    #[oai(path = "/orgs", method = "post", operation_id = "createOrganization")]
+    async fn create(
+        &self,
+        auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
+        /// Must be absent or `false`: create the site with `createSite`.
+        #[oai(name = "withDefaultSite")]
+        with_default_site: Query<bool>,
+        new: Strict<CreateOrganization>,
+    ) -> ApiResult<Created<Organization>> {
+        if with_default_site.0 == Some(true) {
+            let remedy = "must be false; create the site with `POST /orgs/{organizationId}/sites`";
+            return Err(docs_core::Error::invalid("withDefaultSite", remedy).into());
+        }
+        let org = auth.caller(&idempotency.platform(&self.0)).orgs().found(new.0).await?;
+        let location = org.urls.location.clone();
+        Ok(Created::new(org).with_location(location))
+    }
+
+    /// Join an organization
+    ///
+    /// Available to users whose e-mail address is in a domain that the organization claims. They become guests.
+    /// Succeeds without a change for members.
+    #[oai(path = "/orgs/:organizationId/join", method = "post", operation_id = "joinOrganization")]
+    async fn join(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+    ) -> ApiResult<NoContent> {
+        auth.caller(&self.0).org(&org).join().await?;
+        Ok(Empty)
     }
 
     /// Get an organization

@@ -4,8 +4,8 @@ use std::{marker::PhantomData, ops::Deref, str::FromStr};
 
 use docs_core::model::{
     CollectionId, CommentId, CommentReplyId, FileId, InviteId, JobId, OpenApiSpecVersionId, OrgId, PageId,
-    RedirectId, ReusableId, RevisionId, SamlProviderId, SectionGroupId, SectionId, ShareLinkId, SiteId,
-    SiteSpaceId, SpaceId, TeamId, TranslationId, UserId,
+    RedirectId, ReusableId, ReviewId, RevisionId, SamlProviderId, SectionGroupId, SectionId, ShareLinkId,
+    SiteId, SiteSpaceId, SpaceId, TeamId, TranslationId, UserId,
 };
 use poem::{IntoResponse as _, Request, RequestBody, http::StatusCode};
 use poem_openapi::{
@@ -94,6 +94,9 @@ impl<'a, N: Noun, A: Absence> ApiExtractor<'a> for Path<N, A> {
     }
 }
 
+/// An audit event, whose id is a UUID.
+pub(super) enum AuditEventText {}
+
 /// A user as a member of an organization.
 pub(super) enum OrgMember {}
 
@@ -113,6 +116,7 @@ macro_rules! nouns {
 }
 
 nouns! {
+    AuditEventText: String, "audit event";
     CollectionId: Self, "collection";
     CommentId: Self, "comment";
     CommentReplyId: Self, "reply";
@@ -125,6 +129,7 @@ nouns! {
     PageId: Self, "page";
     RedirectId: Self, "redirect";
     ReusableId: Self, "reusable content";
+    ReviewId: Self, "review";
     RevisionId: Self, "revision";
     SamlProviderId: Self, "SAML provider";
     SectionGroupId: Self, "section group";

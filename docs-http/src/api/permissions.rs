@@ -1,11 +1,12 @@
-//! Operations on explicit roles, defined once and mounted for spaces and collections.
+//! Operations on explicit roles, defined once and mounted for spaces, collections and sites.
 
 use docs_core::{
     Platform,
     model::{
-        CollectionId, ContentTarget, Grantee, Invite, List, Role, SpaceId, TeamPermission, UpdatePermission,
-        UserPermission,
+        BoundedText, CollectionId, Grantee, Invite, List, MemberRole, OrgId, Role, SiteId, SpaceId,
+        TeamPermission, UpdatePermission, UserPermission, UserSitePermission,
     },
+    platform::SitePermissionFilter,
 };
 use poem_openapi::OpenApi;
 
@@ -14,21 +15,36 @@ use super::{
     Reply, Strict, TeamRole, UserRole,
 };
 
-pub(super) type Permissions = (SpacePermissions, CollectionPermissions);
+pub(super) type Permissions = (
+    SpacePermissions,
+    AllSpacePermissions,
+    CollectionPermissions,
+    AllCollectionPermissions,
+    SitePermissions,
+    AllSitePermissions,
+);
 
 /// Creates the operations on explicit roles.
 pub(super) fn permissions(platform: &Platform) -> Permissions {
-    (SpacePermissions(platform.clone()), CollectionPermissions(platform.clone()))
+    (
+        SpacePermissions(platform.clone()),
+        AllSpacePermissions(platform.clone()),
+        CollectionPermissions(platform.clone()),
+        AllCollectionPermissions(platform.clone()),
+        SitePermissions(platform.clone()),
+        AllSitePermissions(platform.clone()),
+    )
 }
 
-/// Declares the operations on explicit roles for one kind of content.
+/// Declares the operations on explicit roles for one kind of resource.
 ///
-/// An invocation specifies the path prefix, the name and type of the parameter that identifies the content, its variant
-/// of `ContentTarget`, and the id and summary of each operation.
+/// An invocation specifies the path prefix, the path parameters that identify the resource, the handle of its
+/// permissions, and the id and summary of each operation.
 macro_rules! mount {
     (
         $(#[$doc:meta])*
-        $Mount:ident at $prefix:tt with $name:tt as $Id:ident in $target:expr;
+        $Mount:ident at $prefix:tt with $($arg:ident: $Id:ident = $name:tt),+;
+        |$caller:ident| $handle:expr;
         $invite:tt $invite_title:tt;
         $users:tt $users_title:tt;
         $update_user:tt $update_user_title:tt;
@@ -36,7 +52,6 @@ macro_rules! mount {
         $teams:tt $teams_title:tt;
         $update_team:tt $update_team_title:tt;
         $remove_team:tt $remove_team_title:tt;
-        $aggregate:tt $aggregate_title:tt;
     ) => {
         $(#[$doc])*
         #[derive(Debug)]
@@ -53,10 +68,12 @@ macro_rules! mount {
                 &self,
                 auth: Auth,
                 #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
-                #[oai(name = $name)] content: Path<$Id>,
+                $(#[oai(name = $name)] $arg: Path<$Id>,)+
                 invite: Strict<Invite>,
             ) -> ApiResult<NoContent> {
-                auth.caller(&idempotency.platform(&self.0)).permissions(&$target(content.0)).invite(invite.0).await?;
+                let platform = idempotency.platform(&self.0);
+                let $caller = auth.caller(&platform);
+                $handle.invite(invite.0).await?;
                 Ok(Empty)
             }
 
@@ -67,11 +84,11 @@ macro_rules! mount {
             async fn users(
                 &self,
                 auth: Auth,
-                #[oai(name = $name)] content: Path<$Id>,
+                $(#[oai(name = $name)] $arg: Path<$Id>,)+
                 page: PageQuery,
             ) -> ApiResult<Reply<List<UserPermission>>> {
-                let content = $target(content.0);
-                Ok(Reply(auth.caller(&self.0).permissions(&content).list_users(&page.0).await?.into()))
+                let $caller = auth.caller(&self.0);
+                Ok(Reply($handle.list_users(&page.0).await?.into()))
             }
 
             #[doc = $update_user_title]
@@ -81,26 +98,28 @@ macro_rules! mount {
             async fn update_user(
                 &self,
                 auth: Auth,
-                #[oai(name = $name)] content: Path<$Id>,
+                $(#[oai(name = $name)] $arg: Path<$Id>,)+
                 #[oai(name = "userId")] of: Path<UserRole>,
                 change: Strict<UpdatePermission>,
             ) -> ApiResult<NoContent> {
-                auth.caller(&self.0).permissions(&$target(content.0)).update(&Grantee::User(of.0), change.0).await?;
+                let $caller = auth.caller(&self.0);
+                $handle.update(&Grantee::User(of.0), change.0).await?;
                 Ok(Empty)
             }
 
             #[doc = $remove_user_title]
             ///
-            /// Succeeds if the user has no explicit role. Access through the content's levels and through teams does
-            /// not change.
+            /// Succeeds if the user has no explicit role. Access through default levels and through teams does not
+            /// change.
             #[oai(path = "/users/:userId", method = "delete", operation_id = $remove_user)]
             async fn remove_user(
                 &self,
                 auth: Auth,
-                #[oai(name = $name)] content: Path<$Id, Deleted>,
+                $(#[oai(name = $name)] $arg: Path<$Id, Deleted>,)+
                 #[oai(name = "userId")] of: Path<UserRole, Deleted>,
             ) -> ApiResult<NoContent> {
-                auth.caller(&self.0).permissions(&$target(content.0)).remove(&Grantee::User(of.0)).await?;
+                let $caller = auth.caller(&self.0);
+                $handle.remove(&Grantee::User(of.0)).await?;
                 Ok(Empty)
             }
 
@@ -111,11 +130,11 @@ macro_rules! mount {
             async fn teams(
                 &self,
                 auth: Auth,
-                #[oai(name = $name)] content: Path<$Id>,
+                $(#[oai(name = $name)] $arg: Path<$Id>,)+
                 page: PageQuery,
             ) -> ApiResult<Reply<List<TeamPermission>>> {
-                let content = $target(content.0);
-                Ok(Reply(auth.caller(&self.0).permissions(&content).list_teams(&page.0).await?.into()))
+                let $caller = auth.caller(&self.0);
+                Ok(Reply($handle.list_teams(&page.0).await?.into()))
             }
 
             #[doc = $update_team_title]
@@ -125,11 +144,12 @@ macro_rules! mount {
             async fn update_team(
                 &self,
                 auth: Auth,
-                #[oai(name = $name)] content: Path<$Id>,
+                $(#[oai(name = $name)] $arg: Path<$Id>,)+
                 #[oai(name = "teamId")] of: Path<TeamRole>,
                 change: Strict<UpdatePermission>,
             ) -> ApiResult<NoContent> {
-                auth.caller(&self.0).permissions(&$target(content.0)).update(&Grantee::Team(of.0), change.0).await?;
+                let $caller = auth.caller(&self.0);
+                $handle.update(&Grantee::Team(of.0), change.0).await?;
                 Ok(Empty)
             }
 
@@ -140,18 +160,31 @@ macro_rules! mount {
             async fn remove_team(
                 &self,
                 auth: Auth,
-                #[oai(name = $name)] content: Path<$Id, Deleted>,
+                $(#[oai(name = $name)] $arg: Path<$Id, Deleted>,)+
                 #[oai(name = "teamId")] of: Path<TeamRole, Deleted>,
             ) -> ApiResult<NoContent> {
-                auth.caller(&self.0).permissions(&$target(content.0)).remove(&Grantee::Team(of.0)).await?;
+                let $caller = auth.caller(&self.0);
+                $handle.remove(&Grantee::Team(of.0)).await?;
                 Ok(Empty)
             }
+        }
+    };
+}
 
-            #[doc = $aggregate_title]
+/// Declares the list of all members who have a role on one kind of content.
+macro_rules! aggregate {
+    ($(#[$doc:meta])* $Mount:ident at $prefix:tt with $name:tt as $Id:ident in $handle:ident; $id:tt $title:tt;) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $Mount(Platform);
+
+        #[OpenApi(prefix_path = $prefix, tag = "ApiTag::Permissions")]
+        impl $Mount {
+            #[doc = $title]
             ///
             /// Returns the users who have a role from any source. A page can contain fewer items than requested and
             /// still have a `next` page.
-            #[oai(path = "/aggregate", method = "get", operation_id = $aggregate)]
+            #[oai(path = "/aggregate", method = "get", operation_id = $id)]
             async fn aggregate(
                 &self,
                 auth: Auth,
@@ -160,8 +193,8 @@ macro_rules! mount {
                 /// Restricts the list to users with this role.
                 role: Query<Role>,
             ) -> ApiResult<Reply<List<UserPermission>>> {
-                let content = $target(content.0);
-                Ok(Reply(auth.caller(&self.0).permissions(&content).list(role.0, &page.0).await?.into()))
+                let permissions = auth.caller(&self.0).$handle(&content).permissions();
+                Ok(Reply(permissions.list(role.0, &page.0).await?.into()))
             }
         }
     };
@@ -169,7 +202,8 @@ macro_rules! mount {
 
 mount! {
     /// Roles on a space.
-    SpacePermissions at "/spaces/:spaceId/permissions" with "spaceId" as SpaceId in ContentTarget::Space;
+    SpacePermissions at "/spaces/:spaceId/permissions" with space: SpaceId = "spaceId";
+    |caller| caller.space(&space).permissions();
     "inviteToSpace" "Grant users and teams a role on a space";
     "listUserPermissionsInSpace" "List the users who have a role on a space";
     "updateUserPermissionInSpace" "Change the role of a user on a space";
@@ -177,12 +211,18 @@ mount! {
     "listTeamPermissionsInSpace" "List the teams that have a role on a space";
     "updateTeamPermissionInSpace" "Change the role of a team on a space";
     "removeTeamFromSpace" "Remove the role of a team on a space";
+}
+
+aggregate! {
+    /// Members with a role on a space.
+    AllSpacePermissions at "/spaces/:spaceId/permissions" with "spaceId" as SpaceId in space;
     "listPermissionsAggregateInSpace" "List all members who have a role on a space";
 }
 
 mount! {
     /// Roles on a collection and its content.
-    CollectionPermissions at "/collections/:collectionId/permissions" with "collectionId" as CollectionId in ContentTarget::Collection;
+    CollectionPermissions at "/collections/:collectionId/permissions" with collection: CollectionId = "collectionId";
+    |caller| caller.collection(&collection).permissions();
     "inviteToCollection" "Grant users and teams a role on a collection";
     "listUserPermissionsInCollection" "List the users who have a role on a collection";
     "updateUserPermissionInCollection" "Change the role of a user on a collection";
@@ -190,5 +230,54 @@ mount! {
     "listTeamPermissionsInCollection" "List the teams that have a role on a collection";
     "updateTeamPermissionInCollection" "Change the role of a team on a collection";
     "removeTeamFromCollection" "Remove the role of a team on a collection";
+}
+
+aggregate! {
+    /// Members with a role on a collection.
+    AllCollectionPermissions at "/collections/:collectionId/permissions" with "collectionId" as CollectionId in collection;
     "listPermissionsAggregateInCollection" "List all members who have a role on a collection";
+}
+
+mount! {
+    /// Roles on a site.
+    SitePermissions at "/orgs/:organizationId/sites/:siteId/permissions"
+        with org: OrgId = "organizationId", site: SiteId = "siteId";
+    |caller| caller.org(&org).site(&site).permissions();
+    "inviteToSite" "Grant users and teams a role on a site";
+    "listUserPermissionsInSite" "List the users who have a role on a site";
+    "updateUserPermissionInSite" "Change the role of a user on a site";
+    "removeUserFromSite" "Remove the role of a user on a site";
+    "listTeamPermissionsInSite" "List the teams that have a role on a site";
+    "updateTeamPermissionInSite" "Change the role of a team on a site";
+    "removeTeamFromSite" "Remove the role of a team on a site";
+}
+
+/// Members with a role on a site.
+#[derive(Debug)]
+pub struct AllSitePermissions(Platform);
+
+#[OpenApi(prefix_path = "/orgs/:organizationId/sites/:siteId/permissions", tag = "ApiTag::Permissions")]
+impl AllSitePermissions {
+    /// List all members who have a role on a site
+    ///
+    /// Returns the members who have a role from any source, with the source. A page can contain fewer items than
+    /// requested and still have a `next` page.
+    #[oai(path = "/aggregate", method = "get", operation_id = "listPermissionsAggregateInSite")]
+    async fn aggregate(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+        page: PageQuery,
+        /// Restricts the list to members with this role on the site. `guest` selects no members.
+        role: Query<MemberRole>,
+        /// Restricts the list to members whose name or e-mail address contains this text, ignoring case.
+        search: Query<BoundedText<0, 512>>,
+        /// Restricts the list to members of this team.
+        team: Query<String>,
+    ) -> ApiResult<Reply<List<UserSitePermission>>> {
+        let filter = SitePermissionFilter { role: role.0, search: search.0, team: team.0 };
+        let site = auth.caller(&self.0).org(&org).site(&site);
+        Ok(Reply(site.list_permissions(&filter, &page.0).await?.into()))
+    }
 }

@@ -4,8 +4,9 @@ use docs_core::{
     Platform,
     model::{
         ContentFormat, Contributor, List, RequestReviewers, RequestedReviewer, RequestedReviewers, Review,
-        SpaceId, SubmitReview,
+        ReviewId, SpaceId, SubmitReview,
     },
+    platform::ReviewQuery,
 };
 use poem_openapi::OpenApi;
 
@@ -30,16 +31,37 @@ impl Reviews {
         #[oai(name = "changeRequestId")] request: Path<String>,
         /// Format of the comments: Markdown (the default) or a document tree.
         format: Query<ContentFormat>,
+        /// Restricts the list to reviews of earlier content (`true`) or of the current content (`false`).
+        outdated: Query<bool>,
         page: PageQuery,
     ) -> ApiResult<Reply<List<Review>>> {
-        let format = format.0.unwrap_or_default();
+        let query = ReviewQuery { outdated: outdated.0, format: format.0.unwrap_or_default() };
         Ok(Reply(
             auth.caller(&self.0)
                 .space(&space)
                 .change_request(&request)
-                .list_reviews(format, &page.0)
+                .list_reviews(query, &page.0)
                 .await?
                 .into(),
+        ))
+    }
+
+    /// Get a review of a change request
+    ///
+    /// A review is outdated if the content has changed since.
+    #[oai(path = "/reviews/:reviewId", method = "get", operation_id = "getChangeRequestReviewById")]
+    async fn get(
+        &self,
+        auth: Auth,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
+        #[oai(name = "changeRequestId")] request: Path<String>,
+        #[oai(name = "reviewId")] review: Path<ReviewId>,
+        /// Format of the comment: Markdown (the default) or a document tree.
+        format: Query<ContentFormat>,
+    ) -> ApiResult<Reply<Review>> {
+        let format = format.0.unwrap_or_default();
+        Ok(Reply(
+            auth.caller(&self.0).space(&space).change_request(&request).get_review(&review, format).await?,
         ))
     }
 

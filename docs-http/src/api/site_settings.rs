@@ -4,10 +4,11 @@ use docs_core::{
     Platform,
     model::{
         CreateShareLink, CreateSiteRedirect, Customization, CustomizationOverride, List, OrgId,
-        PublishingAuth, RedirectId, RedirectSource, ResolvedRedirect, ShareLink, ShareLinkId,
+        PublishingAuth, RedirectId, RedirectOrder, RedirectSource, ResolvedRedirect, ShareLink, ShareLinkId,
         SiteAdaptiveSchema, SiteId, SiteRedirect, SiteSpaceId, TemplateConditions, UpdateAdaptiveSchema,
         UpdatePublishingAuth, UpdateShareLink, UpdateSiteRedirect,
     },
+    platform::RedirectFilter,
 };
 use poem_openapi::OpenApi;
 
@@ -133,8 +134,11 @@ impl SiteSettings {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         page: PageQuery,
+        /// Returns only the links whose name contains this text, ignoring case, and the link with this key.
+        search: Query<String>,
     ) -> ApiResult<Reply<List<ShareLink>>> {
-        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).share_links().list(&page.0).await?.into()))
+        let links = auth.caller(&self.0).org(&org).site(&site).share_links();
+        Ok(Reply(links.list(search.0.as_deref(), &page.0).await?.into()))
     }
 
     /// Create a share link
@@ -250,7 +254,7 @@ impl SiteSettings {
 
     /// List the redirects of a site
     ///
-    /// Newest first.
+    /// Returns the live redirects, or the drafts with `draft=true`.
     #[oai(path = "/redirects", method = "get", operation_id = "listSiteRedirects")]
     async fn redirects(
         &self,
@@ -258,13 +262,26 @@ impl SiteSettings {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         page: PageQuery,
+        /// Returns only the redirects whose source contains this text, ignoring case.
+        search: Query<String>,
+        /// `true` returns the drafts instead of the live redirects.
+        draft: Query<bool>,
+        /// The order: `createdAt`, newest first, by default.
+        #[oai(name = "orderBy")]
+        order: Query<RedirectOrder>,
     ) -> ApiResult<Reply<List<SiteRedirect>>> {
-        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).redirects().list(&page.0).await?.into()))
+        let filter = RedirectFilter {
+            search: search.0,
+            draft: draft.0.unwrap_or_default(),
+            order: order.0.unwrap_or_default(),
+        };
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).redirects().list(&filter, &page.0).await?.into()))
     }
 
     /// Create a redirect
     ///
-    /// Redirects a path of the site to a section, a space or a page. A path can have only one redirect.
+    /// Redirects a path of the site to a section, a space, a page or a URL. A path can have only one redirect. A source
+    /// that ends with `*` applies to all paths that begin with the text before it.
     #[oai(path = "/redirects", method = "post", operation_id = "createSiteRedirect")]
     async fn create_redirect(
         &self,
@@ -316,7 +333,7 @@ impl SiteSettings {
 
     /// Resolve the redirect of a path
     ///
-    /// Returns 404 if the path has no redirect, or if its destination no longer exists.
+    /// Returns 404 if no live redirect applies to the path, or if its destination no longer exists.
     #[oai(path = "/redirect", method = "get", operation_id = "getSiteRedirectBySource")]
     async fn redirect(
         &self,

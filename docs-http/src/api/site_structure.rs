@@ -14,7 +14,7 @@ use poem_openapi::OpenApi;
 
 use super::{
     ApiResult, ApiTag, AsCaller as _, Auth, Created, Deleted, Empty, Idempotency, MaybeAuth, NoContent,
-    PageQuery, Path, Query, Reply, Strict,
+    Optional, PageQuery, Path, Preferred, Query, Reply, ReturnPreference, Strict,
 };
 
 #[derive(Debug)]
@@ -53,11 +53,13 @@ impl Structure {
     async fn sort(
         &self,
         auth: Auth,
+        #[oai(name = "Prefer")] preference: ReturnPreference,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         sort: Strict<SortStructure>,
-    ) -> ApiResult<Reply<SiteStructureItem>> {
-        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).sort_structure(sort.0).await?))
+    ) -> ApiResult<Preferred<Reply<SiteStructureItem>>> {
+        let moved = auth.caller(&self.0).org(&org).site(&site).sort_structure(sort.0).await?;
+        Ok(preference.apply(Reply(moved)))
     }
 
     /// List the spaces of a site
@@ -91,35 +93,38 @@ impl Structure {
     /// Add a space to a site
     ///
     /// The space becomes the last one of the given section, or of the default section without `sectionId`. The first
-    /// space of a section is its default space.
+    /// space of a section is its default space. `"spaceId": null` creates an empty space.
     #[oai(path = "/site-spaces", method = "post", operation_id = "addSpaceToSite")]
     async fn add_place(
         &self,
         auth: Auth,
+        #[oai(name = "Prefer")] preference: ReturnPreference,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         add: Strict<AddSiteSpace>,
-    ) -> ApiResult<Created<SiteSpace>> {
+    ) -> ApiResult<Preferred<Created<SiteSpace>>> {
         let added =
             auth.caller(&idempotency.platform(&self.0)).org(&org).site(&site).spaces().create(add.0).await?;
         let location = self.0.urls().site_part(&org, &site, &format!("site-spaces/{}", added.id));
-        Ok(Created::new(added).with_location(location))
+        Ok(preference.apply(Created::new(added).with_location(location)))
     }
 
     /// Change a space on a site
     ///
-    /// Omitted fields are unchanged; `null` removes the condition.
+    /// Omitted fields are unchanged; `null` removes the condition or the title.
     #[oai(path = "/site-spaces/:siteSpaceId", method = "patch", operation_id = "updateSiteSpaceById")]
     async fn update_place(
         &self,
         auth: Auth,
+        #[oai(name = "Prefer")] preference: ReturnPreference,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         #[oai(name = "siteSpaceId")] place: Path<SiteSpaceId>,
         change: Strict<UpdateSiteSpace>,
-    ) -> ApiResult<Reply<SiteSpace>> {
-        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).space(&place).update(change.0).await?))
+    ) -> ApiResult<Preferred<Reply<SiteSpace>>> {
+        let changed = auth.caller(&self.0).org(&org).site(&site).space(&place).update(change.0).await?;
+        Ok(preference.apply(Reply(changed)))
     }
 
     /// Remove a space from a site
@@ -139,8 +144,8 @@ impl Structure {
 
     /// Move a space on a site
     ///
-    /// Places the space before or after another space of the site. `sortSiteStructure` can also move sections and
-    /// groups.
+    /// Places the space before or after another space of the site, or at the end of its section. `sortSiteStructure`
+    /// can also move sections and groups.
     #[oai(path = "/site-spaces/:siteSpaceId/move", method = "post", operation_id = "moveSiteSpace")]
     async fn move_place(
         &self,
@@ -148,7 +153,7 @@ impl Structure {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         #[oai(name = "siteSpaceId")] place: Path<SiteSpaceId>,
-        to: Strict<MoveBeside<SiteSpacePointer>>,
+        to: Optional<MoveBeside<SiteSpacePointer>>,
     ) -> ApiResult<Reply<SiteSpace>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).space(&place).move_beside(to.0).await?))
     }
@@ -181,7 +186,8 @@ impl Structure {
 
     /// Add a section to a site
     ///
-    /// On a site without sections, the existing spaces move into a new default section.
+    /// On a site without sections, the existing spaces move into a new default section. `"spaceId": null` creates an
+    /// empty space for the section.
     #[oai(path = "/sections", method = "post", operation_id = "addSectionToSite")]
     async fn add_section(
         &self,
@@ -204,17 +210,20 @@ impl Structure {
 
     /// Change a section
     ///
-    /// Omitted fields are unchanged; `null` removes the condition, icon or description.
+    /// Omitted fields are unchanged; `null` removes the condition, icon or description, and moves the section out of
+    /// its groups.
     #[oai(path = "/sections/:siteSectionId", method = "patch", operation_id = "updateSiteSectionById")]
     async fn update_section(
         &self,
         auth: Auth,
+        #[oai(name = "Prefer")] preference: ReturnPreference,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         #[oai(name = "siteSectionId")] section: Path<SectionId>,
         change: Strict<UpdateSection>,
-    ) -> ApiResult<Reply<SiteSection>> {
-        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).section(&section).update(change.0).await?))
+    ) -> ApiResult<Preferred<Reply<SiteSection>>> {
+        let changed = auth.caller(&self.0).org(&org).site(&site).section(&section).update(change.0).await?;
+        Ok(preference.apply(Reply(changed)))
     }
 
     /// Delete a section
@@ -247,7 +256,7 @@ impl Structure {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         #[oai(name = "siteSectionId")] section: Path<SectionId>,
-        to: Strict<MoveBeside<SectionPointer>>,
+        to: Optional<MoveBeside<SectionPointer>>,
     ) -> ApiResult<Reply<SiteSection>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).section(&section).move_beside(to.0).await?))
     }
@@ -291,7 +300,7 @@ impl Structure {
 
     /// Change a group of sections
     ///
-    /// Omitted fields are unchanged; `null` removes the icon.
+    /// Omitted fields are unchanged; `null` removes the icon, and moves the group out of its parent groups.
     #[oai(
         path = "/section-groups/:siteSectionGroupId",
         method = "patch",
@@ -300,12 +309,15 @@ impl Structure {
     async fn update_group(
         &self,
         auth: Auth,
+        #[oai(name = "Prefer")] preference: ReturnPreference,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         #[oai(name = "siteSectionGroupId")] group: Path<SectionGroupId>,
         change: Strict<UpdateSectionGroup>,
-    ) -> ApiResult<Reply<SiteSectionGroup>> {
-        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).section_group(&group).update(change.0).await?))
+    ) -> ApiResult<Preferred<Reply<SiteSectionGroup>>> {
+        let changed =
+            auth.caller(&self.0).org(&org).site(&site).section_group(&group).update(change.0).await?;
+        Ok(preference.apply(Reply(changed)))
     }
 
     /// Delete a group of sections
@@ -342,7 +354,7 @@ impl Structure {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         #[oai(name = "siteSectionGroupId")] group: Path<SectionGroupId>,
-        to: Strict<MoveBeside<SectionGroupPointer>>,
+        to: Optional<MoveBeside<SectionGroupPointer>>,
     ) -> ApiResult<Reply<SiteSectionGroup>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).section_group(&group).move_beside(to.0).await?))
     }

@@ -33,6 +33,8 @@ pub(super) enum ApiTag {
     OpenApi,
     /// Import from, export to and synchronization with Git repositories.
     Git,
+    /// Integrations, of which the platform has none.
+    Integrations,
     /// Full-text search.
     Search,
     /// Spaces published to an audience.

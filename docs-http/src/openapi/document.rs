@@ -8,7 +8,7 @@ use poem_openapi::registry::{
 };
 
 use crate::{
-    conditions, idempotency,
+    conditions, idempotency, preference,
     wire::{
         error::ErrorBody,
         ignored,
@@ -105,24 +105,30 @@ fn rename_parameters(path: &mut MetaPath, to: &str) {
     }
 }
 
-/// Sets the descriptions of `Idempotency-Key` and `If-Match`, which are the same for all operations.
+/// Sets the descriptions of `Idempotency-Key`, `If-Match` and `Prefer`, which are the same for all operations.
 fn describe_headers(operation: &mut MetaOperation) {
     for parameter in &mut operation.params {
         if is_key(parameter) {
             parameter.description = Some(idempotency::description());
         } else if is_condition(parameter) {
             parameter.description = Some(conditions::DESCRIPTION.to_owned());
+        } else if is_header(parameter, preference::PREFER) {
+            parameter.description = Some(preference::DESCRIPTION.to_owned());
         }
     }
 }
 
 /// Returns `true` if the parameter is the `If-Match` header.
 pub(super) fn is_condition(parameter: &MetaOperationParam) -> bool {
-    parameter.in_type == MetaParamIn::Header && parameter.name.eq_ignore_ascii_case(conditions::IF_MATCH)
+    is_header(parameter, conditions::IF_MATCH)
+}
+
+fn is_header(parameter: &MetaOperationParam, name: &str) -> bool {
+    parameter.in_type == MetaParamIn::Header && parameter.name.eq_ignore_ascii_case(name)
 }
 
 fn is_key(parameter: &MetaOperationParam) -> bool {
-    parameter.in_type == MetaParamIn::Header && parameter.name.eq_ignore_ascii_case(idempotency::KEY_HEADER)
+    is_header(parameter, idempotency::KEY_HEADER)
 }
 
 /// Adds the pattern of path parameters: text without NUL. Other values return 404.

@@ -1,5 +1,6 @@
 //! Decorator for the API, and its OpenAPI document.
 
+mod client_operations;
 mod document;
 pub(crate) mod document_cache;
 mod finish;
@@ -8,6 +9,7 @@ mod operation;
 mod operation_layer;
 mod problems;
 
+pub use client_operations::{ClientOperation, client_operations};
 pub use finish::finish_document;
 pub use info::ApiInfo;
 pub(crate) use operation::{known_methods, panic_error};

@@ -16,6 +16,7 @@ use poem_openapi::{
 };
 
 use super::{
+    client_operations::ClientOperation,
     document::{complete, is_condition, open_ended, path_shape, positional_path},
     operation::{Conditions, Operation, OperationInfo, known_methods},
 };
@@ -37,6 +38,7 @@ use crate::{
 /// - every failure of an operation, including a panic, is returned as a JSON body;
 /// - unsupported methods of a path return 405 with `Allow`, and `OPTIONS` returns 204 with `Allow`;
 /// - unknown paths return 404 with a JSON body;
+/// - an operation of the platform's published clients that the platform's API does not serve returns 501 with its name;
 /// - each operation is counted and timed under its id;
 /// - parameters and fields that the operation does not declare are ignored and listed in the response headers
 ///   `Ignored-Parameters` and `Ignored-Fields`;
@@ -47,12 +49,20 @@ use crate::{
 pub struct OperationLayer<T> {
     api: T,
     metrics: Arc<Metrics>,
+    /// Operations that return 501 unless the API serves them.
+    client_operations: &'static [ClientOperation],
 }
 
 impl<T> OperationLayer<T> {
     /// Decorates an API. Metrics of its operations are recorded in `metrics`.
     pub fn new(api: T, metrics: Arc<Metrics>) -> Self {
-        Self { api, metrics }
+        Self { api, metrics, client_operations: &[] }
+    }
+
+    /// Answers operations that clients know and the API does not serve.
+    pub(crate) const fn with_client_operations(mut self, operations: &'static [ClientOperation]) -> Self {
+        self.client_operations = operations;
+        self
     }
 }
 
@@ -83,6 +93,7 @@ impl<T: OpenApi> OpenApi for OperationLayer<T> {
         for (path, methods) in inner {
             paths.entry(positional_path(&path)).or_default().extend(methods);
         }
+        let mut unserved = unserved_operations(self.client_operations, &paths);
         let mut root = None;
         for (path, methods) in paths {
             let shape = path_shape(&path);
@@ -95,15 +106,44 @@ impl<T: OpenApi> OpenApi for OperationLayer<T> {
                 let operation = Operation::new(endpoint, known, &method, &self.metrics);
                 (method, operation.boxed())
             });
-            let methods = refuse_other_methods(methods.collect());
+            let mut methods = refuse_other_methods(methods.collect());
+            methods.extend(unserved.remove(&shape).unwrap_or_default().1);
             if path == "/" {
                 root = Some(methods);
             } else {
                 table.insert(open_ended(&path), methods);
             }
         }
+        for (path, mut methods) in unserved.into_values() {
+            for method in known_methods() {
+                let no_such_path = || make_sync(|_| ApiError::no_such_path().into_response()).boxed();
+                methods.entry(method).or_insert_with(no_such_path);
+            }
+            table.insert(open_ended(&path), methods);
+        }
         table.insert("/*rest".to_owned(), fallback(root));
     }
+}
+
+/// Returns the responses of the operations that no path serves, keyed by path shape, each with the path.
+fn unserved_operations(
+    operations: &[ClientOperation],
+    paths: &HashMap<String, Methods>,
+) -> HashMap<String, (String, Methods)> {
+    let served: HashMap<String, &Methods> =
+        paths.iter().map(|(path, methods)| (path_shape(path), methods)).collect();
+    let mut unserved: HashMap<String, (String, Methods)> = HashMap::new();
+    for operation in operations.iter().copied() {
+        let Some(method) = operation.verb() else { continue };
+        let shape = path_shape(operation.path);
+        if served.get(&shape).is_some_and(|methods| methods.contains_key(&method)) {
+            continue;
+        }
+        let endpoint = make_sync(move |_| operation.not_implemented().into_response()).boxed();
+        let new = || (positional_path(operation.path), Methods::new());
+        unserved.entry(shape).or_insert_with(new).1.insert(method, endpoint);
+    }
+    unserved
 }
 
 /// Returns the properties of all operations, keyed by path shape and method.

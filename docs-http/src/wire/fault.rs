@@ -98,6 +98,7 @@ fn expectation(expected: &str) -> &str {
         "struct" | "internally" | "adjacently" => "an object",
         "tuple" => "a list",
         "enum" | "variant" => "one of the permitted values",
+        "unit" => "no value",
         "u8" => "a whole number from 0 to 255",
         "u16" => "a whole number from 0 to 65535",
         "u32" => "a whole number from 0 to 4294967295",
@@ -167,6 +168,11 @@ mod tests {
                 "",
                 "invalid type: sequence, expected struct CreateSpace",
                 "the body: invalid type: sequence, expected an object",
+            ),
+            (
+                "x",
+                "invalid type: map, expected unit variant MarkKind::Bold",
+                "x: invalid type: map, expected no value",
             ),
             (
                 "x",

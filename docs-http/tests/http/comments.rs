@@ -52,6 +52,39 @@ async fn thread(s: &Server, comments: &str, token: &str) -> (String, String) {
     (comment, format!("{replies}/{reply}"))
 }
 
+#[tokio::test]
+async fn repliers_are_the_authors_of_the_latest_replies() {
+    let s = Server::new().await;
+    let comments = format!("/v1/spaces/{}/comments", s.space().await);
+    let comment = id(&s.post(&comments, 200, said("Why?")).await.body);
+    let comment = format!("{comments}/{comment}");
+    assert_eq!(s.get(&comment).await["repliers"], json!([]));
+    let mut latest = Vec::new();
+    for token in [&s.editor, &s.admin, &s.editor] {
+        s.clock.advance(std::time::Duration::from_secs(1));
+        let reply = s.ask("POST", &format!("{comment}/replies"), token, Some(said("So."))).await;
+        latest.push(reply.is(200, "a reply"));
+    }
+    let shown = s.get(&comment).await;
+    let repliers = shown["repliers"].as_array().expect("a list");
+    let found: Vec<_> =
+        repliers.iter().map(|it| (&it["user"]["id"], &it["count"], &it["updatedAt"])).collect();
+    let of = |at: usize| &latest[at];
+    let expected = [(2, 2), (1, 1)].map(|(at, count)| (of(at), json!(count)));
+    let expected: Vec<_> =
+        expected.iter().map(|(of, count)| (&of["postedBy"]["id"], count, &of["postedAt"])).collect();
+    assert_eq!(found, expected);
+    s.ask("DELETE", &format!("{comment}/replies/{}", id(&latest[1])), &s.admin, None).await.is(204, "gone");
+    assert_eq!(s.get(&comment).await["repliers"].as_array().map(Vec::len), Some(1));
+    for _ in 0..20 {
+        s.clock.advance(std::time::Duration::from_secs(1));
+        s.post(&format!("{comment}/replies"), 200, said("More.")).await;
+    }
+    let shown = s.get(&comment).await;
+    assert_eq!((&shown["replies"], shown["repliers"].as_array().map(Vec::len)), (&json!(22), Some(1)));
+    assert_eq!(shown["repliers"][0]["count"], 20, "only the latest twenty replies");
+}
+
 async fn acts(s: &Server, base: &str, request: &str) -> Vec<Act> {
     let comments = format!("{base}/comments");
     let (own, own_reply) = thread(s, &comments, &s.editor).await;
@@ -153,12 +186,11 @@ fn wrong_bodies() -> [(Value, &'static str); 7] {
 }
 
 /// Returns invalid comment targets, each with the prefix of its error message.
-fn wrong_targets(page: &str) -> [(Value, &'static str); 7] {
+fn wrong_targets(page: &str) -> [(Value, &'static str); 6] {
     [
         (json!({ "page": "unknown" }), "page: the content has no such page"),
         (json!({ "page": "not an id" }), "page: the content has no such page"),
         (json!({ "page": null }), "page: "),
-        (json!({ "node": "key" }), "page: is required"),
         (json!({ "page": page, "node": "" }), "node: must be at least 1"),
         (json!({ "page": page, "node": "k".repeat(129) }), "node: must be at most 128"),
         (json!({ "page": page, "node": "key" }), "node: the page has no such block"),
@@ -345,7 +377,7 @@ async fn reactions_are_a_set_of_limited_size() {
         })
         .collect()
     };
-    let both = || vec![("👍".to_owned(), 1), ("❤\u{fe0f}".to_owned(), 1)];
+    let both = || vec![("1f44d".to_owned(), 1), ("2764-fe0f".to_owned(), 1)];
     for _ in 0..2 {
         let shown =
             put(json!({ "addedReactions": ["👍", "❤", "2764-fe0f", "1f44d"] })).await.is(200, "added");
@@ -541,4 +573,15 @@ async fn guests_see_users_without_email_addresses() {
         others += to_guest.iter().filter(|(user, _)| *user != gus).count();
     }
     assert!(others > 10, "there are people to see: {others}");
+}
+
+#[tokio::test]
+async fn a_comment_can_name_a_block_without_its_page() {
+    let s = Server::new().await;
+    let comments = format!("/v1/spaces/{}/comments", s.space().await);
+    let body = json!({ "node": "key", "body": { "markdown": "Why?" } });
+    let comment = s.post(&comments, 200, body).await.body;
+    assert_eq!(comment["target"]["node"]["id"], "key");
+    assert_eq!(comment["target"].get("page"), None);
+    assert_eq!(s.get(&format!("{comments}/{}", id(&comment))).await, comment);
 }

@@ -18,7 +18,8 @@ use crate::{
 const NEW_EACH_TIME: [&str; 2] = ["getChangeRequestPDF", "getSpacePDF"];
 
 async fn send(w: &World, op: &Op, headers: &[(&str, &str)]) -> Answer {
-    let authorization = bearer(&w.s.both);
+    // Only the user in the path can change their account.
+    let authorization = bearer(if op.id == "updateUserById" { &w.s.admin } else { &w.s.both });
     let headers = [&[("authorization", authorization.as_str())][..], headers].concat();
     let body = op.body.as_ref().map(|body| ("application/json", body.to_string()));
     w.s.send_with(&op.method, &w.path(op), &headers, body).await

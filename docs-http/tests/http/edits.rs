@@ -58,7 +58,7 @@ async fn groups_and_links_are_inserted_with_type_and_target() {
     let (group, start) = (titled(&shown, "Guides"), titled(&shown, "Start"));
     assert_eq!(
         (&group["type"], &group["slug"], &group["emoji"]),
-        (&json!("group"), &json!("guides"), &json!("🚀"))
+        (&json!("group"), &json!("guides"), &json!("1f680"))
     );
     assert_eq!((&start["type"], &start["path"]), (&json!("document"), &json!("guides/start")));
     let web = titled(&shown, "Web");
@@ -183,7 +183,7 @@ async fn variables_are_set_or_removed_and_others_unchanged() {
     edit(&s, &request, set(json!({ "name": "Engine", "beta": true, "seats": 3 }))).await;
     edit(&s, &request, set(json!({ "beta": null, "seats": 4, "unknown": null }))).await;
     let shown = s.get(&format!("{request}/content")).await;
-    assert_eq!(shown["variables"], json!({ "name": "Engine", "seats": 4 }));
+    assert_eq!(shown["variables"], json!({ "name": "Engine", "seats": "4" }));
     for (variables, field) in [
         (json!({}), "variables: must have"),
         (json!({ "1x": "a" }), "variables"),

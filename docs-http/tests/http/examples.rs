@@ -12,7 +12,7 @@ use crate::{contract::Contract, matrix::ready, refusals::World};
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/examples.json");
 
 /// Maximum length of an example in characters, to keep the document readable.
-const MOST: usize = 10_000;
+const MOST: usize = 16_000;
 
 /// Truncates the list of a response to one item.
 fn shortened(mut answer: Value) -> Value {

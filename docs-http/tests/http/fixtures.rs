@@ -13,6 +13,9 @@ pub(crate) async fn discussed(
 ) -> (BTreeMap<&'static str, String>, BTreeMap<&'static str, String>) {
     let space = format!("/v1/spaces/{}", names["spaceId"]);
     let request = format!("{space}/change-requests/{}", names["changeRequestId"]);
+    let review = json!({ "status": "approved", "comment": { "markdown": "Good." } });
+    let review = s.post(&format!("{request}/reviews"), 201, review).await.body;
+    names.insert("reviewId", id(&review));
     s.post(&format!("{request}/requested-reviewers"), 200, json!({ "users": [names["userId"]] })).await;
     let mut in_request = BTreeMap::new();
     for (names, base) in [(&mut names, space), (&mut in_request, request)] {

@@ -21,6 +21,9 @@ const SPACE: [(&str, Role); 9] = [
     ("viewInviteLinks", Role::Create),
 ];
 
+/// The flags of a space that no role grants.
+const NOBODYS_OF_SPACE: [&str; 1] = ["installIntegration"];
+
 /// The flags of a collection.
 const COLLECTION: [(&str, Role); 4] = [
     ("view", Role::Read),
@@ -31,8 +34,9 @@ const COLLECTION: [(&str, Role); 4] = [
 
 /// The flags of an organization, with the minimum role of each, or `None` for guests. No role grants `ownTeam` or flags
 /// of integrations.
-const ORGANIZATION: [(&str, Option<Role>); 7] = [
+const ORGANIZATION: [(&str, Option<Role>); 8] = [
     ("view", None),
+    ("access", None),
     ("listMembers", Some(Role::Read)),
     ("listTeams", Some(Role::Read)),
     ("createContent", Some(Role::Create)),
@@ -40,7 +44,8 @@ const ORGANIZATION: [(&str, Option<Role>); 7] = [
     ("admin", Some(Role::Admin)),
     ("viewBilling", Some(Role::Admin)),
 ];
-const NOBODYS: [&str; 3] = ["ownTeam", "ingestConversations", "listIntegrations"];
+const NOBODYS: [&str; 5] =
+    ["ownTeam", "ingestConversations", "listIntegrations", "listInstallations", "installIntegration"];
 
 /// Returns the expected flags of a role: all known ones, and `false` for the others.
 fn flags<R: Copy>(flags: &[(&str, R)], has: impl Fn(R) -> bool, others: &[&str]) -> Value {
@@ -71,7 +76,7 @@ async fn space_and_collection_permission_flags_match_the_role() {
                 continue;
             };
             let expected = match path == &of_space {
-                true => flags(&SPACE, |least| role >= least, &[]),
+                true => flags(&SPACE, |least| role >= least, &NOBODYS_OF_SPACE),
                 false => flags(&COLLECTION, |least| role >= least, &[]),
             };
             assert_eq!(answer.is(200, path)["permissions"], expected, "{role:?} of {path}");
@@ -80,13 +85,16 @@ async fn space_and_collection_permission_flags_match_the_role() {
         // permissions.
         for named in [Role::Read, Role::Comment, Role::Edit, Role::Review, Role::Create] {
             let invite = json!({ "role": named, "users": [user] });
-            for (path, admin) in [(&of_space, &SPACE[..]), (&of_collection, &COLLECTION[..])] {
+            for (path, known, others) in [
+                (&of_space, &SPACE[..], &NOBODYS_OF_SPACE[..]),
+                (&of_collection, &COLLECTION[..], &[]),
+            ] {
                 if role == Some(Role::Admin) {
                     continue;
                 }
                 s.post(&format!("{path}/permissions"), 204, invite.clone()).await;
                 let seen = s.ask("GET", path, &token, None).await.is(200, path);
-                let expected = flags(admin, |least| named >= least, &[]);
+                let expected = flags(known, |least| named >= least, others);
                 assert_eq!(seen["permissions"], expected, "{role:?} with {named:?} of {path}");
             }
         }

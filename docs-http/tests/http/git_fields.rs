@@ -72,39 +72,45 @@ async fn edit(s: &Server, space: &str, text: &str) {
 async fn git_info_has_the_given_provider_and_url() {
     for kind in [IMPORT, EXPORT] {
         for (more, provider, url, name) in [
-            (json!({}), None, "https://git.example/owner/docs.git", "docs"),
-            (json!({ "gitInfo": {} }), None, "https://git.example/owner/docs.git", "docs"),
+            (json!({}), "gitlab", "https://git.example/owner/docs.git", "docs"),
+            (json!({ "gitInfo": {} }), "gitlab", "https://git.example/owner/docs.git", "docs"),
             (
                 json!({ "gitInfo": { "provider": "github", "url": "https://github.example/me/shown" } }),
-                Some("github"),
+                "github",
                 "https://github.example/me/shown",
                 "shown",
             ),
             (
                 json!({ "gitInfo": { "provider": "gitlab" } }),
-                Some("gitlab"),
+                "gitlab",
                 "https://git.example/owner/docs.git",
                 "docs",
             ),
             (
                 json!({ "repoTreeURL": "https://git.example/owner/docs/tree/main" }),
-                None,
+                "gitlab",
                 "https://git.example/owner/docs/tree/main",
                 "docs",
             ),
             (
                 json!({ "gitInfo": { "url": "https://g.example/a/b" }, "repoTreeURL": "https://git.example/tree" }),
-                None,
+                "gitlab",
                 "https://g.example/a/b",
                 "b",
             ),
             (
                 json!({ "gitInfo": { "url": "" }, "repoTreeURL": "" }),
-                None,
+                "gitlab",
                 "https://git.example/owner/docs.git",
                 "docs",
             ),
-            (json!({ "url": "https://me:hunter2@git.example/x/y" }), None, "https://git.example/x/y", "y"),
+            (json!({ "url": "https://GitHub.com/x/y.git" }), "github", "https://GitHub.com/x/y.git", "y"),
+            (
+                json!({ "url": "https://me:hunter2@git.example/x/y" }),
+                "gitlab",
+                "https://git.example/x/y",
+                "y",
+            ),
         ] {
             let (s, space) = space().await;
             if kind == EXPORT {
@@ -113,11 +119,12 @@ async fn git_info_has_the_given_provider_and_url() {
             }
             sync(&s, &space, kind, more.clone()).await;
             let info = s.get(&format!("{space}/git/info")).await;
-            assert_eq!(info["url"], url, "{kind} {more}");
-            assert_eq!(info["repoName"], name, "{kind} {more}");
+            assert_eq!((&info["url"], &info["repoName"]), (&json!(url), &json!(name)), "{kind} {more}");
             let tree = more["repoTreeURL"].as_str().filter(|url| !url.is_empty());
             assert_eq!(info["repoTreeURL"].as_str(), tree, "{kind} {more}");
-            assert_eq!(info["installationProvider"].as_str(), provider, "{kind} {more}");
+            assert_eq!(info["installationProvider"], provider, "{kind} {more}");
+            let installation = (&info["installationStatus"], &info["installationId"]);
+            assert_eq!(installation, (&json!("pending"), &s.get(&space).await["id"]), "{kind} {more}");
             assert!(info["updatedAt"].is_string() && info.get("integration").is_none(), "{info}");
             assert_eq!(s.get(&space).await["gitSync"], info, "{kind} {more}");
             assert!(!info.to_string().contains("hunter2"), "{info}");

@@ -16,7 +16,8 @@ const KEY: &str = "8e03978e-40d5-43dd-bc93-6894a57f9324";
 const REPLAYED: &str = "idempotency-replayed";
 
 /// Operations that need no key: they read, delete, or set the same state each time.
-const NATURALLY_IDEMPOTENT: [&str; 16] = [
+const NATURALLY_IDEMPOTENT: [&str; 17] = [
+    "joinOrganization",
     "joinOrganizationWithInvite",
     "moveCollection",
     "moveSiteSection",
@@ -143,7 +144,8 @@ async fn replay_needs_the_right_that_the_operation_needs() {
     let org = w.s.org.to_string().parse().expect("an id");
     let start = w.s.store.save();
     let mut failed = Vec::new();
-    for op in w.ops().iter().filter(|op| op.takes_key) {
+    // Creating an organization requires no membership in another one.
+    for op in w.ops().iter().filter(|op| op.takes_key && op.id != "createOrganization") {
         w.s.store.rewind(&start);
         ready(&w, op).await;
         let first = send(&w, op, &w.s.both, KEY).await;

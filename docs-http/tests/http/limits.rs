@@ -111,8 +111,21 @@ fn of_people_and_sites(s: &Server, space: &str, site: &str) -> Vec<Field> {
         field("icon", this(), (9, 2048), Text::After("https://x/"), |t| json!({ "icon": t })),
         field("title", sites(), (2, 128), Text::Any, |t| json!({ "title": t })),
         field("title", site(), (2, 128), Text::Any, |t| json!({ "title": t })),
+        field("mergeRules.rules[0].expression", this(), (1, 1024), Text::Plain, |t| custom_rule(t, "No.")),
+        field("mergeRules.rules[0].message", this(), (1, 500), Text::Any, |t| custom_rule("true", t)),
         field("proxy", site(), (13, 512), Text::After("example.com/help"), |t| json!({ "proxy": t })),
     ]
+}
+
+/// Returns an update of a space with a merge rule.
+fn custom_rule(expression: &str, message: &str) -> Value {
+    let rule = json!({ "rule": "custom", "expression": expression, "message": message });
+    json!({ "mergeRules": { "type": "rules", "rules": [rule] } })
+}
+
+/// Returns an update of a change request with a link.
+fn link(url: &str, title: &str) -> Value {
+    json!({ "links": [{ "ref": { "kind": "url", "url": url }, "title": title }] })
 }
 
 /// Returns the text fields of a site's structure.
@@ -127,11 +140,11 @@ async fn of_structure(s: &Server, space: &str) -> Vec<Field> {
     vec![
         field("title", section(), (2, 128), Text::Any, |t| json!({ "title": t })),
         field("path", section(), (1, 100), Text::Plain, |t| json!({ "path": t })),
-        field("condition", section(), (1, 1024), Text::Plain, |t| json!({ "condition": t })),
+        field("condition", section(), (0, 1024), Text::Plain, |t| json!({ "condition": t })),
         field("icon", section(), (1, 50), Text::Plain, |t| json!({ "icon": t })),
         field("description", section(), (0, 256), Text::Any, |t| json!({ "description": t })),
         field("path", place(), (1, 100), Text::Plain, |t| json!({ "path": t })),
-        field("condition", place(), (1, 1024), Text::Plain, |t| json!({ "condition": t })),
+        field("condition", place(), (0, 1024), Text::Plain, |t| json!({ "condition": t })),
         field("title", group(), (1, 100), Text::Any, |t| json!({ "title": t })),
         field("title", groups(), (1, 100), Text::Any, |t| json!({ "title": t })),
         field("icon", groups(), (1, 50), Text::Plain, |t| json!({ "title": "Group", "icon": t })),
@@ -180,6 +193,8 @@ fn of_content(space: &str, request: &str, page: &str, me: String) -> Vec<Field> 
         field("subject", requests(), (0, 100), Text::Any, |t| json!({ "subject": t })),
         field("agentTaskId", requests(), (0, 100), Text::Any, |t| json!({ "agentTaskId": t })),
         field("subject", this(), (0, 100), Text::Any, |t| json!({ "subject": t })),
+        field("links[0].ref.url", this(), (9, 2048), Text::After("https://x/"), |t| link(t, "Ticket")),
+        field("links[0].title", this(), (0, 128), Text::Any, |t| link("https://x/", t)),
         content("changes[0].title", request, (1, 1000), Text::Any, set("title")),
         content("changes[0].title", request, (1, 1000), Text::Any, new("title")),
         content("changes[0].slug", request, (0, 100), Text::Plain, set("slug")),

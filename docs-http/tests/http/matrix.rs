@@ -175,11 +175,14 @@ pub(crate) async fn ready(w: &World, op: &Op) {
         "updateUserPermissionInCollection" | "updateTeamPermissionInCollection" => {
             granted(w, &format!("/v1/collections/{}", w.name("collectionId"))).await;
         }
+        "updateUserPermissionInSite" | "updateTeamPermissionInSite" => {
+            granted(w, &format!("/v1/orgs/{}/sites/{}", w.s.org, w.name("siteId"))).await;
+        }
         _ => {}
     }
 }
 
-/// Grants the user and the team in the paths a role on the content.
+/// Grants the user and the team in the paths a role on the resource.
 async fn granted(w: &World, content: &str) {
     let invite = json!({ "role": "read", "users": [w.name("userId")], "teams": [w.name("teamId")] });
     w.s.post(&format!("{content}/permissions"), 204, invite).await;
@@ -211,6 +214,69 @@ async fn operation_statuses_per_role_match_the_handbook() {
         }
     }
     assert!(differs.is_empty(), "of {names:?} the handbook says otherwise:\n{differs}");
+}
+
+/// A role on a site gives the rights on the site that the same role in the organization gives.
+#[tokio::test]
+async fn site_role_has_the_rights_of_the_organization_role() {
+    let w = World::new().await;
+    let ((people, rows), actions) = (handbook(), actions());
+    let about_sites = ["See sites", "Delete a site", "Manage a site of somebody else"];
+    let (store, site) = (&w.s.store, format!("/v1/orgs/{}/sites/{}", w.s.org, w.name("siteId")));
+    let mut differs = String::new();
+    for (name, organization) in
+        [("reader", Some(Role::Read)), ("creator", Some(Role::Create)), ("guest", None)]
+    {
+        let (user, token) = w.s.joining(name, organization).await;
+        // Some operations on sites also require rights on a space.
+        let space = format!("/v1/spaces/{}/permissions", w.name("spaceId"));
+        w.s.post(&space, 204, json!({ "role": "create", "users": [user] })).await;
+        for role in Role::ALL {
+            let invite = json!({ "role": role, "users": [user] });
+            w.s.post(&format!("{site}/permissions"), 204, invite).await;
+            let column = people.iter().position(|column| *column == role.as_str()).expect("a column");
+            let start = store.save();
+            for op in w.ops().iter().filter(|op| about_sites.contains(&actions[op.id.as_str()])) {
+                store.rewind(&start);
+                ready(&w, op).await;
+                let cell = rows[actions[op.id.as_str()]][column];
+                let expected = match op.id.as_str() {
+                    // Guests cannot see each other.
+                    id if id.contains("Permissions") && organization.is_none() => 403,
+                    _ => cell.status(&op.method, done(w.s.document, &op.id)),
+                };
+                let answer = w.send(op, &w.path(op), Some(&bearer(&token))).await;
+                if answer.status != expected {
+                    writeln!(differs, "{name} {role} {}: {} instead of {expected}", op.id, answer.status)
+                        .expect("text takes text");
+                }
+            }
+            store.rewind(&start);
+        }
+    }
+    assert!(differs.is_empty(), "{differs}");
+}
+
+/// Nothing of a closed site is visible to members without a role on it.
+#[tokio::test]
+async fn closed_site_is_hidden_in_every_operation() {
+    let w = World::new().await;
+    let site = format!("/v1/orgs/{}/sites/{}", w.s.org, w.name("siteId"));
+    w.s.post(&format!("{site}/unpublish"), 200, json!({})).await;
+    assert_eq!(w.s.patch(&site, json!({ "defaultLevel": null })).await["defaultLevel"], Value::Null);
+    let (_, token) = w.s.joining("Cat", Some(Role::Create)).await;
+    let before = w.s.stored().await;
+    for op in w.ops().iter().filter(|op| w.path(op).contains(w.name("siteId"))) {
+        let answer = w.send(op, &w.path(op), Some(&bearer(&token))).await;
+        if op.method == "DELETE" {
+            answer.is(204, &op.id);
+        } else {
+            answer.refused(404, &op.id);
+        }
+    }
+    let list = w.s.ask("GET", &format!("/v1/orgs/{}/sites", w.s.org), &token, None).await;
+    assert_eq!(list.is(200, "the list of sites"), json!({ "items": [] }), "not even their number");
+    assert_eq!(before, w.s.stored().await);
 }
 
 #[tokio::test]

@@ -24,6 +24,43 @@ pub(crate) async fn spec(s: &Server, slug: &str) -> String {
     s.get(&format!("{path}/{slug}")).await["lastVersion"].as_str().expect("a version").to_owned()
 }
 
+#[tokio::test]
+async fn slugs_of_specifications_ignore_case_and_keep_it() {
+    let s = Server::new().await;
+    let all = format!("/v1/orgs/{}/openapi", s.org);
+    spec(&s, "PetStore-V2").await;
+    for slug in ["PetStore-V2", "petstore-v2"] {
+        assert_eq!(s.get(&format!("{all}/{slug}")).await["slug"], "PetStore-V2");
+    }
+    let other = json!({ "slug": "petstore-v2", "source": { "text": PETS } });
+    s.ask("POST", &all, &s.admin, Some(other)).await.refused(409, "the slug is taken");
+    s.invalid("POST", &all, json!({ "slug": "pet_store", "source": { "text": PETS } }), "slug: ").await;
+    let content = s.get(&format!("{all}/PetStore-V2/versions/latest/content")).await;
+    assert_eq!(content["urls"]["source"], content["url"]);
+}
+
+#[tokio::test]
+async fn specification_content_has_urls_and_its_raw_text() {
+    let s = Server::new().await;
+    let pets = format!("/v1/orgs/{}/openapi/pets", s.org);
+    let source = "https://web.example/openapi.json";
+    s.put(&pets, json!({ "source": { "url": source } })).await;
+    s.platform.settle().await.expect("settled");
+    let content = format!("{pets}/versions/latest/content");
+    assert_eq!(s.get(&content).await["urls"], json!({ "source": source, "public": null }));
+    let raw = s.get(&format!("{content}/raw")).await;
+    assert_eq!(raw, json!({ "text": PETS, "format": "json" }));
+    let spec = s.patch(&pets, json!({ "visibility": "public" })).await;
+    let published = &spec["urls"]["published"];
+    assert_eq!(s.get(&content).await["urls"], json!({ "source": source, "public": published }));
+    assert_eq!(spec["lastProcessedErrorCount"], 0);
+    s.put(&pets, json!({ "source": { "text": "openapi: 3.0.0\ninfo: 1\n" } })).await;
+    s.platform.settle().await.expect("settled");
+    let failed = s.get(&pets).await;
+    let errors = failed["lastProcessedErrors"].as_array().expect("errors");
+    assert_eq!(failed["lastProcessedErrorCount"], errors.len());
+}
+
 /// Creates, processes, reads, publishes and deletes a specification.
 #[tokio::test]
 async fn specification_lifecycle() {
@@ -38,7 +75,7 @@ async fn specification_lifecycle() {
     assert_eq!(made["sourceURL"], "https://web.example/openapi.json");
     assert_eq!(made["permissions"], json!({ "view": true, "edit": true }));
     s.ask("POST", &all, &s.admin, Some(new)).await.refused(409, "the slug is taken");
-    for path in ["latest", "latest/content", "unknown", "unknown/content"] {
+    for path in ["latest", "latest/content", "latest/content/raw", "unknown", "unknown/content"] {
         s.ask("GET", &format!("{pets}/versions/{path}"), &s.admin, None).await.refused(404, path);
     }
     s.platform.settle().await.expect("settled");
@@ -97,7 +134,7 @@ async fn specification_requests_are_validated() {
     for (body, field) in [
         (json!({ "source": source }), "slug"),
         (json!({ "slug": "a" }), "source"),
-        (json!({ "slug": "A", "source": source }), "slug"),
+        (json!({ "slug": "a_b", "source": source }), "slug"),
         (json!({ "slug": "a--b", "source": source }), "slug"),
         (json!({ "slug": "a".repeat(101), "source": source }), "slug"),
         (json!({ "slug": "a", "source": {} }), "source"),
@@ -116,7 +153,7 @@ async fn specification_requests_are_validated() {
         s.ask("PATCH", &pets, &s.admin, Some(body.clone())).await.refused(400, &body.to_string());
     }
     let put = Some(json!({ "source": source }));
-    s.ask("PUT", &format!("{all}/Not-A-Slug"), &s.admin, put).await.refused(400, "no slug");
+    s.ask("PUT", &format!("{all}/not_a_slug"), &s.admin, put).await.refused(400, "no slug");
 }
 
 #[tokio::test]
@@ -281,7 +318,50 @@ pub(crate) async fn story(s: &Server) {
         has(&s.get(&format!("{path}/versions/{of}")).await, &["id", "url"]);
         has(&s.get(&format!("{path}/versions/{of}/content")).await, &["filesystem", "url"]);
     }
+    has(&s.get(&format!("{path}/versions/latest/content/raw")).await, &["text", "format"]);
     has(&s.get(&path).await, &["id"]);
     s.ask("DELETE", &path, &s.admin, None).await.is(204, "deleted");
     s.platform.settle().await.expect("settled");
+}
+
+#[tokio::test]
+async fn versions_are_listed_newest_first() {
+    let s = Server::new().await;
+    let path = format!("/v1/orgs/{}/openapi/pets", s.org);
+    let first = spec(&s, "pets").await;
+    let raw = s.get(&format!("{path}/versions/latest/content/raw")).await;
+    assert_eq!(raw, json!({ "text": PETS, "format": "json" }));
+    s.clock.advance(std::time::Duration::from_secs(1));
+    s.put(&path, json!({ "source": { "text": PETS.replace("Pets", "Cats") } })).await;
+    s.platform.settle().await.expect("settled");
+    let second = s.get(&path).await["lastVersion"].as_str().expect("a version").to_owned();
+    assert_ne!(first, second);
+    let page = s.get(&format!("{path}/versions?limit=1")).await;
+    assert_eq!(id(&page["items"][0]), second);
+    let next = page["next"]["page"].as_str().expect("a cursor");
+    let rest = s.get(&format!("{path}/versions?limit=1&page={next}")).await;
+    assert_eq!((id(&rest["items"][0]), rest.get("next")), (first, None));
+}
+
+#[tokio::test]
+async fn a_generated_page_and_its_blocks_can_be_commented_on() {
+    let s = Server::new().await;
+    let space = space_with_computed_page(&s).await;
+    spec(&s, "pets").await;
+    let pages = s.get(&format!("/v1/spaces/{space}/content/pages")).await["pages"].clone();
+    let page = s.get(&format!("/v1/spaces/{space}/content/page/{}?format=document", id(&pages[1]))).await;
+    let node = page["document"]["nodes"][0]["key"].as_str().expect("a key");
+    let comments = format!("/v1/spaces/{space}/comments");
+    for (body, has_node) in [
+        (json!({ "page": page["id"], "body": { "markdown": "Why?" } }), false),
+        (json!({ "page": page["id"], "node": node, "body": { "markdown": "Why?" } }), true),
+    ] {
+        let comment = s.post(&comments, 200, body).await.body;
+        let target = &comment["target"];
+        assert_eq!((&target["page"]["id"], &target["page"]["path"]), (&page["id"], &page["path"]));
+        assert_eq!((&target["page"]["outdated"], target.get("node").is_some()), (&json!(false), has_node));
+        assert_eq!(s.get(&format!("{comments}/{}", id(&comment))).await, comment);
+    }
+    let unknown = json!({ "page": page["id"], "node": "unknown", "body": { "markdown": "Why?" } });
+    s.invalid("POST", &comments, unknown, "node: the page has no such block").await;
 }

@@ -139,6 +139,8 @@ async fn members_are_filtered_by_role_and_text_and_sorted_both_ways() {
         ("sort=lastSeenAt&order=asc", vec![&bernd, &anna]),
         ("sort=lastSeenAt&search=ann", vec![&anna]),
         ("sort=lastSeenAt&role=admin", vec![]),
+        ("sort=name&search=ann&order=asc", vec![&anna, &johanna]),
+        ("sort=name&search=ann", vec![&johanna, &anna]),
         ("role=create", vec![]),
     ] {
         let shown = ids(&s.get(&format!("{members}?{filter}")).await);
@@ -148,7 +150,7 @@ async fn members_are_filtered_by_role_and_text_and_sorted_both_ways() {
     assert_eq!(s.get(&format!("{members}?role=comment&limit=1")).await["count"], 3);
     for (wrong, field) in [
         ("role=owner", "role: "),
-        ("sort=name", "sort: "),
+        ("sort=email", "sort: "),
         ("order=up", "order: "),
         ("limit=1001", "limit: "),
     ] {

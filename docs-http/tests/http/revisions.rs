@@ -337,7 +337,7 @@ async fn revision_changes_list_every_kind_of_change() {
     edit(&s, &second, changes).await;
     let told = s.get(&format!("{second}/changes")).await;
     let edited = "page_edited alpha {\"condition\":{\"after\":\"visitor.claims.beta\"},\
-        \"description\":{\"after\":\"First\"},\"document\":\"changed\",\"emoji\":{\"after\":\"🚀\"},\
+        \"description\":{\"after\":\"First\"},\"document\":\"changed\",\"emoji\":{\"after\":\"1f680\"},\
         \"hidden\":{\"after\":true,\"before\":false},\"title\":{\"after\":\"Alef\",\"before\":\"Alpha\"}}";
     let slug = "page_edited alpha/bet {\"slug\":{\"after\":\"bet\",\"before\":\"beta\"}}";
     assert_eq!(plain(&told), [edited, "page_moved alpha/bet  -> alpha", slug, "page_deleted gamma"]);

@@ -39,23 +39,69 @@ async fn search_returns_pages_with_sections_and_urls() {
     let page = found["items"][0].clone();
     let page_id = id(&page);
     let expected = json!({ "items": [{
-        "id": page_id, "title": "Webhooks", "path": "webhooks", "urls": { "app": app },
+        "id": page_id, "title": "Webhooks", "description": "", "path": "webhooks", "urls": { "app": app },
+        "score": page["score"], "rank": 1, "resultType": "section", "ancestors": [],
         "sections": [{
             "id": format!("{page_id}/1"), "title": "Set up", "path": "webhooks#set-up",
+            "score": page["score"], "resultType": "section",
             "body": "Paste the secret here.", "urls": { "app": format!("{app}#set-up") },
         }],
     }] });
     assert_eq!(found, expected);
+    assert!(page["score"].as_u64().is_some_and(|score| score > 0), "{page}");
     let by_title = s.get(&format!("{path}?query=webhook")).await;
     assert_eq!((titles(&by_title), by_title["items"][0].get("sections")), (vec!["Webhooks"], None));
     let in_org = s.get(&format!("/v1/orgs/{}/search?query=secret", s.org)).await;
-    assert_eq!(in_org, json!({ "items": [{ "id": space, "title": "Guide", "pages": [page] }] }));
+    let group = json!({
+        "type": "space", "id": space, "title": "Guide", "score": page["score"], "pages": [page],
+    });
+    assert_eq!(in_org, json!({ "items": [group] }));
     let site = s.site("Docs", &[&space]).await;
     let search = format!("{site}/search");
     let all = json!({ "query": "secret", "mode": "all" });
     s.ask("POST", &search, &s.admin, Some(all.clone())).await.refused(404, "not published yet");
     s.post(&format!("{site}/publish"), 200, json!({})).await;
     assert_eq!(s.post(&search, 200, all).await.body, in_org);
+}
+
+#[tokio::test]
+async fn ranks_continue_on_the_next_page_of_results() {
+    let s = Server::new().await;
+    let names: Vec<String> = (0..5).map(|n| format!("Page {n}")).collect();
+    let pages: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "secret")).collect();
+    let (_, path) = filled(&s, &pages).await;
+    let mut ranks = Vec::new();
+    let mut next = String::new();
+    loop {
+        let found = s.get(&format!("{path}?query=secret&limit=2{next}")).await;
+        let items = found["items"].as_array().expect("items").iter();
+        ranks.extend(items.map(|item| item["rank"].as_u64().expect("a rank")));
+        let Some(cursor) = found["next"]["page"].as_str() else { break };
+        next = format!("&page={cursor}");
+    }
+    assert_eq!(ranks, [1, 2, 3, 4, 5]);
+}
+
+#[tokio::test]
+async fn ancestors_of_a_result_are_ordered_from_the_top() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let request = s.request(&space).await;
+    let changes = json!([
+        { "operation": "insert_page", "type": "group", "title": "Guides", "ref": "group" },
+        { "operation": "insert_page", "title": "Start", "into": "group", "ref": "start", "document": {} },
+        { "operation": "insert_page", "title": "Deep", "into": "start", "description": "Far below",
+          "document": { "markdown": "secret" } },
+    ]);
+    s.post(&format!("{request}/content"), 200, json!({ "changes": changes })).await;
+    s.post(&format!("{request}/merge"), 200, json!({})).await;
+    s.platform.settle().await.expect("settled");
+    let found = s.get(&format!("/v1/spaces/{space}/search?query=secret")).await;
+    let page = &found["items"][0];
+    assert_eq!(page["ancestors"], json!([{ "title": "Guides" }, { "title": "Start" }]));
+    assert_eq!((&page["description"], &page["resultType"]), (&json!("Far below"), &json!("section")));
+    let by_title = s.get(&format!("/v1/spaces/{space}/search?query=deep")).await;
+    assert_eq!(by_title["items"][0]["resultType"], "page");
 }
 
 #[tokio::test]

@@ -60,8 +60,8 @@ pub(crate) struct Server {
     pub(crate) both: String,
     /// The ids of all called operations.
     pub(crate) asked: Mutex<BTreeSet<String>>,
-    /// Operation ids, as named in the other document, whose responses were validated against it.
-    pub(crate) held: Mutex<BTreeSet<String>>,
+    /// Names of other documents, with the ids of the operations whose responses were validated against them.
+    pub(crate) held: Mutex<BTreeSet<(String, String)>>,
 }
 
 /// A response. The body is JSON, or null if it is empty.
@@ -207,15 +207,16 @@ impl Server {
 
     #[track_caller]
     fn check_with_others(&self, name: &str, path: &str, status: u16, body: &Value) {
-        let others = Contract::of_others();
-        let Some((contract, operation)) = others.and_then(|c| Some((c, c.operation(name, path)?))) else {
-            return;
-        };
-        if status < 400 {
-            self.held.lock().unwrap_or_else(PoisonError::into_inner).insert(operation.id.clone());
+        for contract in Contract::of_others() {
+            let Some(operation) = contract.operation(name, path) else { continue };
+            if status < 400 {
+                let held = (contract.name.clone(), operation.id.clone());
+                self.held.lock().unwrap_or_else(PoisonError::into_inner).insert(held);
+            }
+            let faults = contract.differences(operation, status, body);
+            let document = &contract.name;
+            assert!(faults.is_empty(), "{} {status} of {document}: {faults:#?}\n{body:#}", operation.id);
         }
-        let faults = contract.differences(operation, status, body);
-        assert!(faults.is_empty(), "{} {status} of the other document: {faults:#?}\n{body:#}", operation.id);
     }
 
     pub(crate) async fn get(&self, path: &str) -> Value {

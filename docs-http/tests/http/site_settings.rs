@@ -89,54 +89,80 @@ async fn looks(s: &Server, site: &str, place: &str, page: &str) {
     expected["styling"]["theme"] = "bold".into();
     expected["styling"]["sidebar"]["list"] = "line".into();
     expected["pdf"]["enabled"] = false.into();
+    expected["pageActions"]["items"] = json!(["git"]);
     expected["header"]["links"] = json!([]);
     assert_eq!(changed, expected);
-    let published = s.get(&format!("{site}/published")).await;
-    assert_eq!(published["customizations"], json!({ "site": full, "siteSpaces": { place: expected } }));
+    let published = s.get(&format!("{site}/published")).await["customizations"].clone();
+    let shown = |look: &Value| {
+        let mut look = look.clone();
+        look["ai"] = json!({ "mode": "none" });
+        look
+    };
+    assert_eq!((&published["site"], &published["siteSpaces"][place]), (&shown(&full), &shown(&expected)));
     let back = s.patch(&on_place, json!({ "title": null, "styling": { "sidebar": { "list": null } } })).await;
     assert_eq!((&back["title"], &back["styling"]["sidebar"]), (&full["title"], &full["styling"]["sidebar"]));
     assert_eq!(back["styling"]["theme"], "bold", "what is left out stays");
     s.ask("DELETE", &on_place, &s.admin, None).await.is(204, &on_place);
     s.ask("DELETE", &on_place, &s.admin, None).await.is(204, &on_place);
     assert_eq!(s.get(&on_place).await, full);
-    assert_eq!(put(customization()).await, customization());
-    assert_eq!(s.get(&format!("{site}/published")).await["customizations"]["siteSpaces"], json!({}));
+    let mut usual = customization();
+    usual["localizedTitle"] = json!({});
+    assert_eq!(put(usual).await, customization());
+    let published = s.get(&format!("{site}/published")).await["customizations"].clone();
+    assert_eq!(
+        published["siteSpaces"][place],
+        shown(&customization()),
+        "a space without overrides looks like the site"
+    );
 }
 
 /// Returns a customization with all fields.
 fn full_customization(page: &str) -> Value {
     let color = json!({ "light": "#123", "dark": "#AbCdEf" });
     let logo = json!({ "light": "https://x.example/l.png", "dark": "https://x.example/d.png" });
-    let link = json!({ "title": "Start", "to": { "kind": "page", "page": page } });
+    let link = json!({ "title": "Start", "localizedTitle": { "de": "Anfang" }, "to": { "kind": "page", "page": page } });
     let font = json!({ "id": "own", "custom": true, "fontFamily": "Own Sans", "fontFaces": [
         { "weight": 400, "sources": [{ "url": "https://x.example/own.woff2", "format": "woff2" }] },
         { "weight": 700, "sources": [{ "url": "https://x.example/own-bold" }] },
     ] });
     json!({
-        "title": "Manual",
+        "title": "Manual", "localizedTitle": { "pt-br": "Manual", "ja": "マニュアル" },
         "styling": {
             "theme": "gradient", "primaryColor": color, "tint": { "color": color }, "infoColor": color,
             "successColor": color, "warningColor": color, "dangerColor": color, "corners": "circular",
             "depth": "flat", "links": "accent", "font": font, "monospaceFont": "JetBrainsMono",
             "background": "match", "icons": "duotone", "sidebar": { "background": "filled", "list": "pill" },
-            "search": "prominent",
+            "search": "prominent", "headingFont": "Merriweather", "codeTheme": {
+                "default": { "light": "synthwave-84", "dark": "dracula" },
+                "openapi": { "light": "default-light", "dark": "github-dark-high-contrast" },
+            },
         },
         "internationalization": { "locale": "pt-br" },
         "favicon": { "icon": logo },
         "header": {
             "preset": "contrast", "logo": logo, "backgroundColor": color, "linkColor": color,
+            "primaryLink": { "kind": "url", "url": "https://x.example/start" },
             "links": [
-                { "title": "Menu", "to": null, "links": [link, { "title": "", "to": { "kind": "url", "url": "https://x.example/" } }] },
+                { "title": "Menu", "localizedTitle": { "de": "Menü" }, "to": null, "links": [link, { "title": "", "to": { "kind": "url", "url": "https://x.example/" } }] },
                 { "title": "Sign in", "style": "button-primary", "to": { "kind": "url", "url": "https://x.example/in" },
                   "links": [], "condition": "!visitor.claims.member" },
             ],
         },
-        "footer": { "logo": logo, "groups": [{ "title": "Help", "links": [link] }], "copyright": "© us" },
-        "announcement": { "enabled": true, "message": "Hello", "link": link, "style": "success" },
+        "footer": { "logo": logo, "groups": [
+            { "title": "Help", "localizedTitle": { "de": "Hilfe" }, "links": [link] },
+        ], "copyright": "© us" },
+        "announcement": { "enabled": true, "message": "Hello", "localizedMessage": { "de": "Hallo" }, "link": link,
+            "style": "success" },
         "themes": { "default": "dark", "toggeable": false },
-        "pdf": { "enabled": true }, "feedback": { "enabled": true }, "ai": { "mode": "assistant" },
+        "pdf": { "enabled": true }, "feedback": { "enabled": true }, "ai": {
+            "mode": "assistant", "greeting": "Hello", "localizedGreeting": { "de": "Hallo" },
+            "suggestions": ["What is it?"], "instructions": "Be brief.",
+        },
         "advancedCustomization": { "enabled": false }, "git": { "showEditLink": true },
-        "pageActions": { "externalAI": false, "markdown": false, "mcp": false },
+        "pageActions": { "items": ["git", "pdf"], "externalAI": false, "markdown": false, "mcp": false },
+        "socialAccounts": [
+            { "platform": "linkedin", "handle": "engines", "display": { "footer": true, "header": false } },
+        ],
         "externalLinks": { "target": "blank" }, "pagination": { "enabled": false },
         "trademark": { "enabled": false }, "privacyPolicy": { "url": "https://x.example/privacy" },
         "socialPreview": { "url": "https://x.example/card.png" }, "insights": { "trackingCookie": false },
@@ -333,7 +359,6 @@ fn wrong_menus() -> Wrong {
             json!([{ "title": "a", "to": { "kind": "teapot" }, "links": [] }]),
             "header.links[0].to.kind: ",
         ),
-        ("/header/links", conditional(String::new()), "header.links[0].condition: must be at least 1"),
         ("/header/links", conditional("x".repeat(1025)), "header.links[0].condition: must be at most 1024"),
         ("/header/links", conditional("visitor.".into()), "header.links[0].condition: character 9"),
         ("/header/links", conditional("  ".into()), "header.links[0].condition: character"),
@@ -350,7 +375,11 @@ fn wrong_words() -> Wrong {
         |message: String, style: &str| json!({ "enabled": true, "message": message, "style": style });
     let link = long_link();
     vec![
-        ("/footer/copyright", json!("x".repeat(301)), "footer.copyright: must be at most 300"),
+        ("/footer/copyright", json!("x".repeat(513)), "footer.copyright: must be at most 512"),
+        ("/localizedTitle", json!({ "xx": "a" }), "localizedTitle"),
+        ("/localizedTitle/ja", json!("x".repeat(129)), "localizedTitle.ja: must be at most 128"),
+        ("/styling/codeTheme/default/dark", json!("sepia"), "styling.codeTheme.default.dark: "),
+        ("/header/primaryLink", json!({ "kind": "teapot" }), "header.primaryLink.kind: "),
         (
             "/footer/groups",
             json!([{ "title": "a", "links": [link] }]),
@@ -361,6 +390,38 @@ fn wrong_words() -> Wrong {
         ("/announcement", announced("Hello".into(), "loud"), "announcement.style: "),
         ("/themes/default", json!("sepia"), "themes.default: "),
         ("/externalLinks/target", json!("parent"), "externalLinks.target: "),
+    ]
+}
+
+/// Returns invalid values of settings that only a whole site has.
+fn wrong_site_settings() -> Wrong {
+    let account = |platform: &str, handle: String| json!({ "platform": platform, "handle": handle, "display": { "footer": true, "header": true } });
+    vec![
+        ("/styling/headingFont", json!("ComicSans"), "styling.headingFont: "),
+        ("/ai/greeting", json!("x".repeat(257)), "ai.greeting: must be at most 256"),
+        ("/ai/localizedGreeting/de", json!("x".repeat(129)), "ai.localizedGreeting.de: must be at most 128"),
+        ("/ai/suggestions", json!(vec!["abc"; 6]), "ai.suggestions: must have at most 5"),
+        ("/ai/suggestions/0", json!("ab"), "ai.suggestions[0]: must be at least 3"),
+        ("/ai/suggestions/0", json!("x".repeat(65)), "ai.suggestions[0]: must be at most 64"),
+        ("/ai/instructions", json!("x".repeat(10_001)), "ai.instructions: must be at most 10000"),
+        ("/pageActions/items", json!(["print"]), "pageActions.items[0]: "),
+        ("/pageActions/items", json!(["pdf", "git", "pdf"]), "pageActions.items[2]: must not repeat"),
+        ("/socialAccounts", json!([account("myspace", "a".into())]), "socialAccounts[0].platform: "),
+        (
+            "/socialAccounts",
+            json!([account("slack", String::new())]),
+            "socialAccounts[0].handle: must be at least 1",
+        ),
+        (
+            "/socialAccounts",
+            json!([account("slack", "x".repeat(129))]),
+            "socialAccounts[0].handle: must be at most 128",
+        ),
+        (
+            "/socialAccounts",
+            json!(vec![account("slack", "a".into()); 11]),
+            "socialAccounts: must have at most 10",
+        ),
     ]
 }
 
@@ -383,6 +444,11 @@ async fn customization_limits_are_enforced() {
             }
             s.invalid("PATCH", &format!("{site}/site-spaces/{place}/customization"), change, message).await;
         }
+    }
+    for (field, value, message) in wrong_site_settings() {
+        let mut look = full_customization("page");
+        *look.pointer_mut(field).expect("a field") = value;
+        s.invalid("PUT", &format!("{site}/customization"), look, message).await;
     }
     for part in ["styling", "favicon", "header", "footer", "themes", "ai", "insights", "pageActions"] {
         let mut look = full_customization("page");
@@ -427,9 +493,21 @@ async fn invalid_or_duplicate_redirects_are_rejected() {
         let this = format!("{redirects}/{}", id(&redirect));
         s.invalid("PATCH", &this, json!({ "destination": destination }), message).await;
     }
-    for source in
-        ["", "/", "a", "/a/", "/a//b", "/a b", "/ä", "/%4", "/a?b", &format!("/{}", "a".repeat(512))]
-    {
+    for source in [
+        "",
+        "/",
+        "a",
+        "/a/",
+        "/a//b",
+        "/a b",
+        "/ä",
+        "/%4",
+        "/a?b",
+        "/*",
+        "/a*b",
+        "/a/**",
+        &format!("/{}", "a".repeat(512)),
+    ] {
         let body = json!({ "source": source, "destination": to(&place) });
         s.invalid("POST", &redirects, body, "source: must be").await;
     }

@@ -40,7 +40,7 @@ async fn omitted_field_is_unchanged_and_null_clears_it() {
     kept_and_cleared(&s, &org, "logo", (json!(url), json!(url), Value::Null)).await;
     let space = format!("/v1/spaces/{space}");
     kept_and_cleared(&s, &space, "defaultLevel", (json!("review"), json!("review"), Value::Null)).await;
-    kept_and_cleared(&s, &space, "emoji", (json!("🚀"), json!("🚀"), json!("📘"))).await;
+    kept_and_cleared(&s, &space, "emoji", (json!("🚀"), json!("1f680"), json!("1f4d8"))).await;
     kept_and_cleared(&s, &space, "icon", (json!(url), json!(url), Value::Null)).await;
     kept_and_cleared(&s, &site, "proxy", (json!("a.example/help"), json!("a.example/help"), Value::Null))
         .await;
@@ -82,11 +82,11 @@ async fn space_emoji_and_icon_are_mutually_exclusive() {
     s.invalid("PATCH", &path, both, "icon: must not be set together with `emoji`").await;
     s.patch(&path, json!({ "emoji": "🚀" })).await;
     let icon = s.patch(&path, json!({ "icon": "https://x.example/a.png" })).await;
-    assert_eq!((&icon["emoji"], &icon["urls"]["icon"]), (&json!("📘"), &json!("https://x.example/a.png")));
+    assert_eq!((&icon["emoji"], &icon["urls"]["icon"]), (&json!("1f4d8"), &json!("https://x.example/a.png")));
     let emoji = s.patch(&path, json!({ "emoji": "🚀" })).await;
-    assert_eq!((&emoji["emoji"], emoji["urls"].get("icon")), (&json!("🚀"), None));
+    assert_eq!((&emoji["emoji"], emoji["urls"].get("icon")), (&json!("1f680"), None));
     let neither = s.patch(&path, json!({ "emoji": null, "icon": null })).await;
-    assert_eq!((&neither["emoji"], neither["urls"].get("icon")), (&json!("📘"), None));
+    assert_eq!((&neither["emoji"], neither["urls"].get("icon")), (&json!("1f4d8"), None));
 }
 
 #[tokio::test]

@@ -48,26 +48,39 @@ pub(crate) fn body(operation: &str, names: &BTreeMap<&'static str, String>) -> O
     let pointer = |kind: &str, field: &str, name: &str| json!({ "type": kind, field: names[name] });
     let beside = pointer("site-section", "id", "another section");
     Some(match operation {
-        "addSpaceToSite" => json!({ "spaceId": names["spaceId"], "sectionId": names["siteSectionId"] }),
+        "addSpaceToSite" => json!({
+            "spaceId": names["spaceId"], "sectionId": names["siteSectionId"], "draft": true, "title": "Second",
+        }),
         "updateSiteSpaceById" => {
-            json!({ "path": "new", "condition": "true", "spaceId": names["spaceId"] })
+            json!({
+                "path": "new", "condition": "true", "spaceId": names["spaceId"], "hidden": true, "draft": false,
+                "title": "On the site",
+            })
         }
         "moveSiteSpace" => {
             json!({ "position": { "after": pointer("site-space", "siteSpace", "another site space") } })
         }
-        "addSectionToSite" => json!({ "spaceId": names["spaceId"], "title": "New", "icon": "book" }),
+        "addSectionToSite" => json!({
+            "spaceId": names["spaceId"], "title": "New", "icon": "book", "draft": true,
+            "siteSectionGroupId": names["siteSectionGroupId"],
+        }),
         "updateSiteSectionById" => json!({
             "title": "Renamed", "path": "renamed", "defaultSiteSpace": names["siteSpaceId"],
-            "condition": "visitor.claims.beta", "icon": "book", "description": "What for",
+            "condition": "visitor.claims.beta", "icon": "book", "description": "What for", "draft": false,
+            "localizedTitle": { "de": "Umbenannt" }, "localizedDescription": { "de": "Wozu" },
+            "siteSectionGroupId": names["siteSectionGroupId"],
         }),
         "moveSiteSection" => {
             json!({ "position": { "before": pointer("site-section", "siteSection", "another section") } })
         }
         "addSectionGroupToSite" => json!({
             "title": "New", "icon": "box", "sections": [names["another section"]],
-            "parent": names["siteSectionGroupId"],
+            "parent": names["siteSectionGroupId"], "draft": true,
         }),
-        "updateSiteSectionGroupById" => json!({ "title": "Renamed", "icon": "box" }),
+        "updateSiteSectionGroupById" => json!({
+            "title": "Renamed", "icon": "box", "draft": false, "localizedTitle": { "de": "Umbenannt" },
+            "parentSectionGroupId": null,
+        }),
         "moveSiteSectionGroup" => json!({ "position": { "after": beside } }),
         "addSectionToGroup" => json!({ "sectionId": names["another section"] }),
         "sortSiteStructure" => json!({
@@ -156,6 +169,46 @@ async fn groups(s: &Server, site: &str, section: &str, other: &str) {
     let structure = s.get(&format!("{site}/structure")).await;
     let ids: Vec<String> = structure["structure"].as_array().expect("a list").iter().map(id).collect();
     assert_eq!(ids, [section, inner_id, other], "what was in the group takes its place");
+}
+
+#[tokio::test]
+async fn moves_without_a_body_place_the_item_last() {
+    let s = Server::new().await;
+    let site = s.site("Docs", &[]).await;
+    let order = async |path: &str| -> Vec<String> {
+        let shown = s.get(&format!("{site}/{path}")).await;
+        let items =
+            shown.get("items").or(shown.get("structure")).and_then(Value::as_array).expect("a list").clone();
+        items.iter().map(id).collect()
+    };
+    let send = async |path: &str, body: Option<Value>| {
+        s.ask("POST", &format!("{site}/{path}/move"), &s.admin, body).await.is(200, path)
+    };
+    let mut places = Vec::new();
+    for _ in 0..3 {
+        let place = json!({ "spaceId": s.space().await });
+        places.push(id(&s.post(&format!("{site}/site-spaces"), 201, place).await.body));
+    }
+    send(&format!("site-spaces/{}", places[0]), None).await;
+    assert_eq!(order("site-spaces").await, [&*places[1], &*places[2], &*places[0]]);
+    send(&format!("site-spaces/{}", places[0]), Some(json!({}))).await;
+    assert_eq!(order("site-spaces").await, [&*places[1], &*places[2], &*places[0]]);
+    let (one, two) = (s.space().await, s.space().await);
+    for space in [one, two] {
+        s.post(&format!("{site}/sections"), 201, json!({ "spaceId": space })).await;
+    }
+    let sections = order("structure").await;
+    let group = json!({ "title": "Group", "sections": [sections[1]] });
+    let group = id(&s.post(&format!("{site}/section-groups"), 201, group).await.body);
+    send(&format!("sections/{}", sections[0]), None).await;
+    assert_eq!(order("structure").await.last(), Some(&sections[0]));
+    send(&format!("section-groups/{group}"), None).await;
+    assert_eq!(order("structure").await.last(), Some(&group));
+    let moved = send(&format!("sections/{}", sections[1]), None).await;
+    assert_eq!(moved.get("sectionGroup"), None, "out of its group");
+    assert_eq!(order("structure").await.last(), Some(&sections[1]));
+    let null = json!({ "position": null });
+    s.invalid("POST", &format!("{site}/sections/{}/move", sections[0]), null, "position: ").await;
 }
 
 /// A site created by [`build`] and a second site, with their paths and ids.
@@ -266,7 +319,6 @@ async fn invalid_paths_conditions_and_icons_are_rejected_by_field() {
     for (wrong, why) in [
         ("1 +", "condition: character 4 is the unexpected end"),
         ("visitor.", "condition: character 9 "),
-        ("", "condition: must be at least 1 character"),
         ("a b", "condition: character 3 "),
     ] {
         s.invalid("PATCH", &section, json!({ "condition": wrong }), why).await;
@@ -288,6 +340,87 @@ async fn invalid_paths_conditions_and_icons_are_rejected_by_field() {
     }
     s.invalid("PATCH", &place, json!({ "path": null }), "path").await;
     s.invalid("PATCH", &group, json!({ "title": null }), "title").await;
+    s.check().await;
+}
+
+#[tokio::test]
+async fn unsupported_fields_and_long_texts_are_rejected_by_field() {
+    let w = Sites::new().await;
+    let (s, site) = (&w.s, &w.site);
+    let (section, place, group) = (w.at("siteSectionId"), w.at("siteSpaceId"), w.at("siteSectionGroupId"));
+    let add = |field: &str, value: Value| json!({ "spaceId": w.names["spaceId"], field: value });
+    for list in ["sections", "site-spaces"] {
+        let path = format!("{site}/{list}");
+        for (field, value) in [("template", json!({ "id": "blank" })), ("pageId", json!("page"))] {
+            let message = format!("{field}: is not supported; omit the field");
+            s.invalid("POST", &path, add(field, value), &message).await;
+            s.post(&path, 201, add(field, Value::Null)).await;
+        }
+        s.invalid("POST", &path, add("draft", Value::Null), "draft: ").await;
+        s.invalid("POST", &path, json!({ "title": "No space" }), "spaceId: is required").await;
+    }
+    s.invalid("PATCH", &place, json!({ "pageId": "page" }), "pageId: is not supported").await;
+    s.invalid("PATCH", &place, json!({ "title": "x" }), "title: must be at least 2").await;
+    for (path, field, most) in [
+        (&section, "localizedTitle", 128),
+        (&section, "localizedDescription", 256),
+        (&group, "localizedTitle", 128),
+    ] {
+        let text = |length: usize| json!({ field: { "de": "x".repeat(length) } });
+        assert_eq!(s.patch(path, text(most)).await[field]["de"].as_str().map(str::len), Some(most));
+        let message = format!("{field}.de: must be at most {most} characters, has {}", most + 1);
+        s.invalid("PATCH", path, text(most + 1), &message).await;
+        s.invalid("PATCH", path, json!({ field: { "tlh": "Qapla'" } }), field).await;
+        s.invalid("PATCH", path, json!({ field: null }), field).await;
+    }
+    for wrong in ["unknown", "no id!", w.theirs["siteSectionGroupId"].as_str()] {
+        let body = json!({ "siteSectionGroupId": wrong });
+        s.invalid("PATCH", &section, body.clone(), "siteSectionGroupId: the site has no such section group")
+            .await;
+        s.invalid(
+            "POST",
+            &format!("{site}/sections"),
+            add("siteSectionGroupId", wrong.into()),
+            "siteSectionGroupId: ",
+        )
+        .await;
+        s.invalid("PATCH", &group, json!({ "parentSectionGroupId": wrong }), "parentSectionGroupId: ").await;
+    }
+    let own = json!({ "parentSectionGroupId": w.names["siteSectionGroupId"] });
+    s.invalid("PATCH", &group, own, "parentSectionGroupId: must not be the group itself").await;
+    s.check().await;
+}
+
+#[tokio::test]
+async fn minimal_preference_omits_the_body() {
+    let w = Sites::new().await;
+    let (s, site) = (&w.s, &w.site);
+    let sort = json!({
+        "item": { "type": "site-section", "id": w.names["siteSectionId"] },
+        "position": { "after": { "type": "site-section", "id": w.names["another section"] } },
+    });
+    let add = json!({ "spaceId": w.names["spaceId"] });
+    for (method, path, body) in [
+        ("PATCH", w.at("siteSectionId"), json!({ "title": "Renamed" })),
+        ("PATCH", w.at("siteSectionGroupId"), json!({ "title": "Renamed" })),
+        ("PATCH", w.at("siteSpaceId"), json!({ "hidden": true })),
+        ("PATCH", format!("{site}/structure/sort"), sort),
+        ("POST", format!("{site}/site-spaces"), add),
+    ] {
+        let ask = async |prefer: &'static str| {
+            let bearer = format!("Bearer {}", s.admin);
+            let headers = [("authorization", bearer.as_str()), ("prefer", prefer)];
+            s.send_with(method, &path, &headers, Some(("application/json", body.to_string()))).await
+        };
+        let full = ask("return=representation").await;
+        assert!(full.status < 300 && !full.body.is_null(), "{path}: {full:?}");
+        assert_eq!(full.header("preference-applied"), None);
+        let minimal = ask("return=minimal").await;
+        assert_eq!(minimal.header("preference-applied"), Some("return=minimal"), "{path}");
+        assert_eq!(minimal.header("location").is_some(), method == "POST");
+        assert_eq!(minimal.is(204, &path), Value::Null);
+    }
+    assert_eq!(s.get(&format!("{site}/sections")).await["items"][0]["object"], "site-section");
     s.check().await;
 }
 
@@ -400,7 +533,7 @@ async fn invalid_move_positions_are_rejected() {
         )
         .await;
         s.invalid("POST", &path, json!({ "position": {} }), "position: must have either").await;
-        s.invalid("POST", &path, json!({}), "position").await;
+        s.invalid("POST", &path, json!({ "position": null }), "position").await;
         s.invalid(
             "POST",
             &path,

@@ -83,7 +83,8 @@ pub(crate) async fn story(s: &Server, space: &str) {
     );
     assert_eq!(s.get(&format!("{org}/teams?owner={rob}&title=thor")).await["items"][0], s.get(&team).await);
     let collection = collection(s).await;
-    for content in [format!("/v1/spaces/{space}"), format!("/v1/collections/{collection}")] {
+    let site = s.site("Shared", &[space]).await;
+    for content in [format!("/v1/spaces/{space}"), format!("/v1/collections/{collection}"), site] {
         let permissions = format!("{content}/permissions");
         let body = json!({ "role": "review", "users": [rob], "teams": [id(&new)] });
         assert_eq!(s.post(&permissions, 204, body).await.body, Value::Null);

@@ -128,10 +128,10 @@ async fn invalid_translation_requests_return_400_with_the_field() {
     let translations = format!("/v1/orgs/{}/translations", s.org);
     let source = json!({ "space": space, "language": "en" });
     for (body, field) in [
-        (json!({ "language": "de" }), "source"),
         (json!({ "source": source }), "language"),
         (json!({ "source": source, "language": "tlh" }), "language"),
-        (json!({ "source": { "space": space }, "language": "de" }), "source.language"),
+        (json!({ "source": null, "language": "de" }), "source"),
+        (json!({ "source": { "space": space, "language": null }, "language": "de" }), "source.language"),
         (json!({ "source": { "space": 1, "language": "en" }, "language": "de" }), "source.space"),
         (json!({ "source": { "space": "none", "language": "en" }, "language": "de" }), "source.space: "),
         (json!({ "source": source, "language": "en" }), "language: "),
@@ -172,4 +172,35 @@ async fn the_glossary_of_an_organization_is_replaced_as_a_whole() {
     let set = s.put(&glossary, json!({ "entries": entries })).await;
     assert_eq!(set["entries"], entries);
     assert_eq!(s.get(&glossary).await, set);
+}
+
+#[tokio::test]
+async fn a_translation_needs_only_a_language() {
+    let s = Server::new().await;
+    let translations = format!("/v1/orgs/{}/translations", s.org);
+    let new = json!({ "language": "de" });
+    s.invalid("POST", &translations, new.clone(), "source: is required unless").await;
+    let space = s.space().await;
+    let made = s.post(&translations, 201, new.clone()).await.body;
+    assert_eq!(made["source"], json!({ "space": space, "language": "en" }));
+    s.invalid("POST", &translations, new, "source: is required unless").await;
+    s.patch(&format!("/v1/spaces/{space}"), json!({ "language": "fr" })).await;
+    let new = json!({ "source": { "space": space }, "language": "it" });
+    assert_eq!(s.post(&translations, 201, new).await.body["source"]["language"], "fr");
+    let same = json!({ "source": { "space": space }, "language": "fr" });
+    s.invalid("POST", &translations, same, "language: must differ").await;
+}
+
+#[tokio::test]
+async fn instructions_are_returned_as_sent() {
+    let s = Server::new().await;
+    let (_, path) = translated(&s).await;
+    let mut sent = instructions("Be formal.");
+    sent["nodes"][0]["key"] = json!("mine");
+    let nodes = json!([{ "object": "text", "leaves": [{ "object": "leaf", "text": "", "marks": [] }] }]);
+    let empty =
+        json!({ "object": "block", "type": "paragraph", "isVoid": false, "data": {}, "nodes": nodes });
+    sent["nodes"].as_array_mut().expect("blocks").push(empty);
+    assert_eq!(s.put(&path, json!({ "instructions": sent })).await["instructions"], sent);
+    assert_eq!(s.get(&path).await["instructions"], sent);
 }

@@ -105,3 +105,65 @@ async fn invalid_url_or_visitor_is_rejected_with_its_field() {
     }
     anybody(&s, "GET", "/v1/urls/published", None).await.refused(400, "no address");
 }
+
+#[tokio::test]
+async fn the_most_open_site_of_a_space_determines_its_visibility() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let path = format!("/v1/spaces/{space}");
+    let shown = async || {
+        let space = s.get(&path).await;
+        let urls = (space["urls"].get("published").cloned(), space["urls"].get("public").cloned());
+        (space["visibility"].clone(), urls)
+    };
+    let mut published = Vec::new();
+    for (number, visibility) in ["visitor-auth", "share-link", "unlisted", "public"].into_iter().enumerate() {
+        for _ in 0..30 {
+            s.site("Draft", &[&space]).await;
+        }
+        let site = s.site("Docs", &[&space]).await;
+        s.patch(&site, json!({ "visibility": visibility })).await;
+        let url = s.post(&format!("{site}/publish"), 200, json!({})).await.body["urls"]["published"].clone();
+        let public = (visibility == "public").then(|| url.clone());
+        assert_eq!(shown().await, (json!(visibility), (Some(url.clone()), public)), "site {number}");
+        published.push((site, url));
+    }
+    let list = s.get(&format!("/v1/orgs/{}/spaces", s.org)).await;
+    assert_eq!(list["items"][0]["visibility"], "public");
+    // A share key selects its site.
+    let (site, url) = &published[1];
+    let link = s.post(&format!("{site}/share-links"), 201, json!({ "name": "Friends" })).await.body;
+    let shared = link["urls"]["published"].as_str().expect("an address");
+    let key = shared.trim_end_matches('/').rsplit('/').next().expect("a key");
+    let seen = s.get(&format!("{path}?shareKey={key}")).await;
+    assert_eq!((&seen["visibility"], &seen["urls"]["published"]), (&json!("share-link"), &json!(shared)));
+    assert_ne!(seen["urls"]["published"], *url);
+    // Without the most open site, the next one counts.
+    s.post(&format!("{}/unpublish", published[3].0), 200, json!({})).await;
+    assert_eq!(shown().await, (json!("unlisted"), (Some(published[2].1.clone()), None)));
+}
+
+#[tokio::test]
+async fn a_site_counts_the_spaces_that_its_reader_sees() {
+    let s = Server::new().await;
+    let (open, closed) = (s.space().await, s.space().await);
+    s.patch(&format!("/v1/spaces/{closed}"), json!({ "defaultLevel": null })).await;
+    let site = s.site("Docs", &[&open, &closed]).await;
+    assert_eq!(s.get(&site).await["siteSpaces"], 2);
+    let seen = s.ask("GET", &site, &s.reader, None).await.is(200, "a member without the second space");
+    assert_eq!(seen["siteSpaces"], 1);
+}
+
+#[tokio::test]
+async fn visitors_see_the_default_level_that_is_set() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let path = format!("/v1/spaces/{space}");
+    let site = s.site("Docs", &[&space]).await;
+    s.post(&format!("{site}/publish"), 200, json!({})).await;
+    for level in [json!("inherit"), json!("edit"), json!(null)] {
+        s.patch(&path, json!({ "defaultLevel": level })).await;
+        let seen = anybody(&s, "GET", &path, None).await.is(200, "a visitor");
+        assert_eq!(seen["defaultLevel"], level);
+    }
+}

@@ -330,6 +330,21 @@ async fn cors_allows_only_the_configured_origins() {
 }
 
 #[tokio::test]
+async fn organizations_per_user_limits_their_creation() {
+    for (most, expected) in [("0", 403), ("1", 409)] {
+        let server = Process::with(&["--bind", ANY, "--organizations-per-user", most]).await;
+        let auth = format!("Bearer {TOKEN}");
+        let mut statuses = Vec::new();
+        for title in ["One", "Two"] {
+            let (url, new) = (format!("{}/v1/orgs", server.base), json!({ "title": title }));
+            statuses.push(ask("POST", &url, &[("authorization", auth.as_str())], new).await.status);
+        }
+        assert_eq!(statuses.last(), Some(&expected), "{most}: {statuses:?}");
+        assert_eq!(statuses.contains(&201), most == "1", "{most}: {statuses:?}");
+    }
+}
+
+#[tokio::test]
 async fn rate_limit_trusts_only_configured_proxies() {
     let server =
         Process::with(&["--bind", ANY, "--rate-limit", "2", "--trusted-proxies", "10.0.0.0/8,127.0.0.1"])

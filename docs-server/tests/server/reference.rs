@@ -5,6 +5,7 @@
 
 mod blocks;
 mod bounds;
+mod compatibility;
 mod limits;
 mod permissions;
 mod states;
@@ -105,6 +106,7 @@ async fn reference_tables_match_the_code() {
     tables.extend(limits::tables(&document));
     tables.extend(blocks::tables(&document));
     tables.extend(bounds::tables());
+    tables.extend(compatibility::tables(&document));
     let writes = std::env::var_os("DOCS_REFERENCE").is_some_and(|what| what == "write");
     let mut differ = Vec::new();
     for table in &tables {

@@ -3,7 +3,10 @@
 use std::{io, sync::Arc};
 
 use bytes::Bytes;
-use docs_core::{ErrorKind, Result, model::PageId};
+use docs_core::{
+    ErrorKind, Result,
+    model::{PageAction, PageId},
+};
 use futures_util::{Stream, StreamExt as _, stream};
 
 use super::{
@@ -31,7 +34,7 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
     let here = visit.place()?;
     let base = visit.canonical_base(&here);
     let mut out = format!("# {}\n", one_line(visit.title()));
-    if visit.site.customizations.site.page_actions.mcp && visit.copy.is_none() {
+    if visit.site.customizations.site.offers(PageAction::Mcp) && visit.copy.is_none() {
         out.push_str(&format!(
             "\n> Agents can query {base}{SITE_SEGMENT}/{MCP} (Model Context Protocol, streamable HTTP).\n"
         ));

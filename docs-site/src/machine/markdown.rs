@@ -71,6 +71,7 @@ pub(crate) async fn page_markdown(
         git: false,
         format: ContentFormat::Markdown,
         evaluated: Evaluated::Yes,
+        dereferenced: true,
         ..ContentOptions::default()
     };
     let space = scene.addresses.space.clone();

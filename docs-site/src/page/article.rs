@@ -1,7 +1,7 @@
 //! The frame around the content of a page: cover, breadcrumbs, title, metadata, outline, and links to the previous and
 //! next page.
 
-use docs_core::model::CoverSize;
+use docs_core::model::{CoverMask, CoverSize, PageAction};
 use maud::{Markup, html};
 use url::Url;
 
@@ -43,7 +43,8 @@ pub(super) fn write_article(
     }
     match body {
         Some(write) => {
-            html.tags("<div class=\"text\" dir=\"auto\">");
+            let class = if layout.anchors { "text" } else { "text no-anchors" };
+            html.tags("<div").attribute(" class=\"", class).tags(" dir=\"auto\">");
             write(html);
             html.tags("</div>");
         }
@@ -89,12 +90,10 @@ fn cover(scene: &PageContext<'_>, page: &PageTreeEntry) -> Markup {
     let picture = |of: &Option<_>| of.as_ref().and_then(|of| scene.addresses.picture(of));
     let Some(light) = picture(&cover.reference) else { return Markup::default() };
     let dark = picture(&cover.reference_dark);
-    let class = match page.layout.cover_size {
-        CoverSize::Hero => "page-cover",
-        CoverSize::Full => "page-cover full",
-    };
+    let is_full = page.layout.cover_size == CoverSize::Full;
+    let is_masked = page.layout.cover_mask == CoverMask::Radial;
     html! {
-        div class=(class) {
+        div.page-cover.full[is_full].masked[is_masked] {
             img class=[dark.is_some().then_some("for-light")] src=(light.src) alt="";
             @if let Some(dark) = dark { img.for-dark src=(dark.src) alt=""; }
         }
@@ -163,7 +162,7 @@ fn metadata(scene: &PageContext<'_>, at: usize) -> Markup {
             @if let Some(href) = edit_address(scene, at) {
                 a href=(href) rel="noopener" { (scene.words.edit) }
             }
-            @if scene.look.page_actions.markdown {
+            @if scene.look.offers(PageAction::Markdown) && scene.frame.entries[at].layout.actions {
                 @if let Some(href) = markdown_address(scene, at) { a href=(href) { (scene.words.as_markdown) } }
             }
         }
@@ -172,7 +171,7 @@ fn metadata(scene: &PageContext<'_>, at: usize) -> Markup {
 
 /// Returns the URL of the form that edits the file of a page.
 fn edit_address(scene: &PageContext<'_>, at: usize) -> Option<String> {
-    let sync = scene.place.space.space.git_sync.as_ref().filter(|_| scene.look.git.show_edit_link)?;
+    let sync = scene.place.space.space.git_sync.as_ref().filter(|_| scene.look.offers(PageAction::Git))?;
     let file = scene.frame.entries[at].git.as_ref()?;
     // The repository URL may also be the URL of its file tree.
     let form = [&sync.repo_tree_url, &sync.url].into_iter().flatten().find_map(|tree| edit_form(tree))?;

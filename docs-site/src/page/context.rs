@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use docs_core::model::{Customization, RevisionId};
+use docs_core::model::{Customization, LocalizedText, RevisionId};
 
 use super::{template::PageTemplate, written_tree::WrittenTree};
 use crate::{
@@ -58,6 +58,21 @@ impl<'s> PageContext<'s> {
     pub(super) fn render_options(&self) -> RenderOptions {
         let outside = self.look.external_links.target;
         RenderOptions { words: self.words, outside, loads: self.visit.loads() }
+    }
+
+    /// Returns the variant of a text for the language of the space.
+    pub(super) fn localized<'t, const MAX: usize>(
+        &self,
+        text: &'t str,
+        variants: &'t LocalizedText<MAX>,
+    ) -> &'t str {
+        variants.choose(self.look.internationalization.locale.language(), text)
+    }
+
+    /// Returns the variants of this space that the navigation shows, and the space itself, with their indices in
+    /// `places`.
+    pub(super) fn shown_variants(&self) -> impl Iterator<Item = (usize, &SitePlace<'s>)> {
+        self.variants().filter(|(_, place)| !place.space.hidden || place.space.id == self.place.space.id)
     }
 
     /// Returns the variants of this space, including itself, with their indices in `places`.

@@ -122,6 +122,7 @@ fn link_targets(look: &Customization) -> impl Iterator<Item = &ContentRef> {
         .iter()
         .flat_map(|link| link.to.iter().chain(link.links.iter().map(|link| &link.to)));
     let footer = look.footer.groups.iter().flat_map(|group| group.links.iter().map(|link| &link.to));
+    let primary = look.header.primary_link.iter();
     let announced = look.announcement.iter().flat_map(|it| it.link.iter().map(|link| &link.to));
-    header.chain(footer).chain(announced)
+    header.chain(footer).chain(announced).chain(primary)
 }

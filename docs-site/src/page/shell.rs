@@ -1,7 +1,9 @@
 //! The layout of every page of a site: header, sections, page tree and footer.
 
+use std::borrow::Cow;
+
 use docs_core::model::{
-    AnnouncementStyle, HeaderLinkStyle, SectionOrGroup, SiteStructure, ThemeMode, TitledLink,
+    AnnouncementStyle, HeaderLinkStyle, SectionOrGroup, SiteStructure, SocialDisplay, ThemeMode, TitledLink,
 };
 use maud::{DOCTYPE, Markup, html};
 
@@ -12,7 +14,7 @@ use super::{
     template::{PageTemplate, Slot},
     tree,
 };
-use crate::{address::sections, assets::SITE_SEGMENT, html::Html, preview::COMPARE};
+use crate::{address::sections, assets::SITE_SEGMENT, html::Html, preview::COMPARE, social};
 
 /// Writes a complete page. `main` writes the content and `aside` the outline. `room` is the expected size of both in
 /// bytes.
@@ -59,11 +61,12 @@ impl PageContext<'_> {
 fn template(scene: &PageContext<'_>) -> PageTemplate {
     let words = scene.words;
     let themes = scene.look.themes;
-    // The color scheme of the visitor's system does not count as a choice: the default of the site applies until the
-    // visitor selects a scheme.
+    // Unless the site follows it, the color scheme of the visitor's system does not count as a choice: the default of
+    // the site applies until the visitor selects a scheme.
     let theme = match themes.default {
         ThemeMode::Light => "light",
         ThemeMode::Dark => "dark",
+        ThemeMode::System => "system",
     };
     let search = scene.visit.is_searched().then(|| format!("{}{SITE_SEGMENT}/search", scene.base()));
     PageTemplate::from_markup(html! {
@@ -112,8 +115,10 @@ fn announcement(scene: &PageContext<'_>) -> Markup {
     };
     html! {
         div class={ "announcement " (style) } {
-            (it.message.as_str())
-            @if let Some(link) = &it.link { " " (link_to(scene, &link.to, link.title.as_str(), None)) }
+            (scene.localized(it.message.as_str(), &it.localized_message))
+            @if let Some(link) = &it.link {
+                " " (link_to(scene, &link.to, scene.localized(link.title.as_str(), &link.localized_title), None))
+            }
         }
     }
 }
@@ -122,7 +127,7 @@ fn header(scene: &PageContext<'_>) -> Markup {
     let words = scene.words;
     html! {
         header.top {
-            a.brand href=(scene.site_base()) {
+            a.brand href=(primary_address(scene)) {
                 @match &scene.look.header.logo {
                     Some(picture) => (logo(scene, picture, scene.title())),
                     None => span.title { (scene.title()) },
@@ -137,6 +142,7 @@ fn header(scene: &PageContext<'_>) -> Markup {
                 }
             }
             (header_links(scene))
+            (social_links(scene, |display| display.header))
             @if scene.look.themes.toggeable {
                 button.theme type="button" hidden aria-label=(words.theme) title=(words.theme) {}
             }
@@ -160,9 +166,9 @@ fn header_links(scene: &PageContext<'_>) -> Markup {
                     Some(HeaderLinkStyle::ButtonSecondary) => Some("button"),
                 };
                 @match &link.to {
-                    Some(to) => (link_to(scene, to, link.title.as_str(), class)),
+                    Some(to) => (link_to(scene, to, scene.localized(link.title.as_str(), &link.localized_title), class)),
                     None => details.menu {
-                        summary { (link.title.as_str()) }
+                        summary { (scene.localized(link.title.as_str(), &link.localized_title)) }
                         (titled_links(scene, &link.links))
                     },
                 }
@@ -174,7 +180,7 @@ fn header_links(scene: &PageContext<'_>) -> Markup {
 
 /// Renders the menu of the variants of a space.
 fn variants(scene: &PageContext<'_>) -> Markup {
-    let beside: Vec<_> = scene.variants().collect();
+    let beside: Vec<_> = scene.shown_variants().collect();
     if beside.len() < 2 {
         return Markup::default();
     }
@@ -205,7 +211,7 @@ fn section_bar(scene: &PageContext<'_>) -> Markup {
                 @match item {
                     SectionOrGroup::Section(section) => (section_link(scene, section)),
                     SectionOrGroup::Group(group) => details.menu {
-                        summary { (group.title.as_str()) }
+                        summary { (scene.localized(group.title.as_str(), &group.localized_title)) }
                         ul { @for section in sections(&group.children) { li { (section_link(scene, section)) } } }
                     },
                 }
@@ -220,23 +226,53 @@ fn section_link(scene: &PageContext<'_>, section: &docs_core::model::SiteSection
     };
     let is_here = scene.place.section.is_some_and(|here| here.id == section.id);
     let Some(place) = scene.places.iter().find(of) else { return Markup::default() };
+    let description = section.description.as_ref().map_or("", |text| text.as_str());
+    let description = scene.localized(description, &section.localized_description);
     html! {
         a href={ (scene.site_base()) (place.path) } aria-current=[is_here.then_some("true")]
-            title=[section.description.as_ref().map(|text| text.as_str()).filter(|text| !text.is_empty())] {
-            (section.title.as_str())
+            title=[Some(description).filter(|text| !text.is_empty())] {
+            (scene.localized(section.title.as_str(), &section.localized_title))
         }
     }
 }
 
 fn titled_links(scene: &PageContext<'_>, links: &[TitledLink]) -> Markup {
-    html! { ul { @for link in links { li { (link_to(scene, &link.to, link.title.as_str(), None)) } } } }
+    html! {
+        ul {
+            @for link in links {
+                li { (link_to(scene, &link.to, scene.localized(link.title.as_str(), &link.localized_title), None)) }
+            }
+        }
+    }
+}
+
+/// Returns the target of the title: the primary link if the visitor can open it, or the start of the site.
+fn primary_address<'p>(scene: &'p PageContext<'_>) -> Cow<'p, str> {
+    let target = scene.look.header.primary_link.as_ref().map(|to| scene.addresses.target(to));
+    target.and_then(|target| target.href).map_or(Cow::Borrowed(scene.site_base()), Cow::Owned)
+}
+
+/// Renders links to the social accounts that a part of the page shows.
+fn social_links(scene: &PageContext<'_>, is_shown: impl Fn(&SocialDisplay) -> bool) -> Markup {
+    let shown = scene.look.social_accounts.iter().filter(|account| is_shown(&account.display));
+    let links: Vec<_> =
+        shown.filter_map(|account| Some((social::name(account.platform), social::url(account)?))).collect();
+    if links.is_empty() {
+        return Markup::default();
+    }
+    html! {
+        ul.social { @for (name, url) in links { li { a href=(url) rel="noopener me" { (name) } } } }
+    }
 }
 
 fn footer(scene: &PageContext<'_>) -> Markup {
     let footer = &scene.look.footer;
     let privacy = scene.look.privacy_policy.url.as_ref();
-    let is_empty =
-        footer.groups.is_empty() && footer.copyright.is_none() && footer.logo.is_none() && privacy.is_none();
+    let is_empty = footer.groups.is_empty()
+        && footer.copyright.is_none()
+        && footer.logo.is_none()
+        && privacy.is_none()
+        && !scene.look.social_accounts.iter().any(|account| account.display.footer);
     if is_empty {
         return Markup::default();
     }
@@ -244,8 +280,12 @@ fn footer(scene: &PageContext<'_>) -> Markup {
         footer.bottom {
             @if let Some(picture) = &footer.logo { div { (logo(scene, picture, scene.title())) } }
             @for group in footer.groups.iter() {
-                div.group { p.head { (group.title.as_str()) } (titled_links(scene, &group.links)) }
+                div.group {
+                    p.head { (scene.localized(group.title.as_str(), &group.localized_title)) }
+                    (titled_links(scene, &group.links))
+                }
             }
+            (social_links(scene, |display| display.footer))
             @if let Some(text) = &footer.copyright { p.copyright { (text.as_str()) } }
             @if let Some(url) = privacy { p { a href=(url.as_str()) rel="noopener" { (scene.words.privacy) } } }
         }

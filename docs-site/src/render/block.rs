@@ -113,7 +113,7 @@ impl Renderer<'_> {
                 return self.write_wrapped(html, "<blockquote>", "</blockquote>", held);
             }
             BlockKind::Hint { style, .. } => return self.write_hint(html, block, *style, at),
-            BlockKind::Code { syntax, title, overflow, line_numbers, full_width } => {
+            BlockKind::Code { syntax, title, overflow, line_numbers, full_width, .. } => {
                 let look = CodeOptions {
                     syntax: syntax.as_deref(),
                     title: title.as_deref().filter(|title| !title.is_empty()),

@@ -5,11 +5,8 @@ use docs_core::model::{
 };
 use maud::{Markup, html};
 
-use super::{
-    NodePosition, Renderer, math,
-    plain::{emoji, plain_text},
-};
-use crate::html::Html;
+use super::{NodePosition, Renderer, math, plain::plain_text};
+use crate::{emoji::emoji, html::Html};
 
 impl Renderer<'_> {
     /// Renders the text of a paragraph, heading or cell.
@@ -182,7 +179,11 @@ const fn color(color: MarkColor) -> &'static str {
         MarkColor::Orange => "orange",
         MarkColor::Yellow => "yellow",
         MarkColor::Purple => "purple",
+        MarkColor::Pink => "pink",
+        MarkColor::Violet => "violet",
+        MarkColor::Cyan => "cyan",
         MarkColor::Primary => "primary",
+        MarkColor::Tint => "tint",
         MarkColor::Info => "info",
         MarkColor::Success => "success",
         MarkColor::Warning => "warning",

@@ -9,6 +9,7 @@ use docs_core::{
 
 use super::anchors::{fragment, method_class};
 use crate::{
+    emoji::emoji,
     html::{Html, NamedMarkup},
     references::Specs,
     words::Words,
@@ -218,11 +219,6 @@ pub(crate) fn plain_text(nodes: &[Node]) -> String {
         }
     }
     out
-}
-
-/// Returns the characters of an emoji, or an empty string for an invalid code.
-pub(crate) fn emoji(code: &str) -> String {
-    code.split('-').filter_map(|hex| char::from_u32(u32::from_str_radix(hex, 16).ok()?)).collect()
 }
 
 #[cfg(test)]

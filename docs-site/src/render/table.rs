@@ -184,15 +184,16 @@ impl Renderer<'_> {
 
 /// Returns the class of an option's color, or an empty string for an unknown color.
 fn color_style(color: &str) -> &'static str {
-    const COLORS: [(&str, &str); 9] = [
+    const COLORS: [(&str, &str); 10] = [
         ("blue", "bg-blue"),
         ("green", "bg-green"),
         ("red", "bg-red"),
         ("orange", "bg-orange"),
         ("yellow", "bg-yellow"),
         ("purple", "bg-purple"),
-        ("violet", "bg-purple"),
-        ("pink", "bg-red"),
+        ("violet", "bg-violet"),
+        ("pink", "bg-pink"),
+        ("cyan", "bg-cyan"),
         ("teal", "bg-green"),
     ];
     COLORS.iter().find(|(name, _)| color.eq_ignore_ascii_case(name)).map_or("", |(_, class)| class)

@@ -39,22 +39,27 @@ fn all_are_known(look: &Customization) {
         depth: _,
         links: _,
         font: _,
+        heading_font: _,
         monospace_font: _,
+        code_theme: _,
         background: _,
         icons: _,
         sidebar: Sidebar { background: _, list: _ },
         search: _,
     } = styling;
     let Favicon { icon: _, emoji: _ } = favicon;
-    let Header { preset: _, logo: _, background_color: _, link_color: _, links } = header;
-    for HeaderLink { title: _, style: _, to: _, links: _, condition: _ } in links.iter() {}
-    let Footer { logo: _, groups, copyright: _ } = footer;
-    for FooterGroup { title: _, links } in groups.iter() {
-        for TitledLink { title: _, to: _ } in links.iter() {}
+    let Header { preset: _, logo: _, primary_link: _, background_color: _, link_color: _, links } = header;
+    for HeaderLink { title: _, localized_title: _, style: _, to: _, links: _, condition: _ } in links.iter() {
     }
-    if let Some(Announcement { enabled: _, message: _, link: _, style: _ }) = announcement {}
+    let Footer { logo: _, groups, copyright: _ } = footer;
+    for FooterGroup { title: _, localized_title: _, links } in groups.iter() {
+        for TitledLink { title: _, localized_title: _, to: _ } in links.iter() {}
+    }
+    if let Some(Announcement { enabled: _, message: _, localized_message: _, link: _, style: _ }) =
+        announcement
+    {}
     let Themes { default: _, toggeable: _ } = themes;
-    let PageActions { external_ai: _, markdown: _, mcp: _ } = page_actions;
+    let PageActions { items: _, external_ai: _, markdown: _, mcp: _ } = page_actions;
 }
 
 fn to(page: &str) -> Value {
@@ -72,6 +77,8 @@ fn both(one: &str) -> Value {
 /// Returns a customization where every setting has an effect.
 fn rich() -> Value {
     let mut look = serde_json::to_value(Customization::default()).expect("JSON");
+    // An omitted `localizedTitle` is unchanged.
+    look["localizedTitle"] = json!({});
     look["header"] = json!({ "preset": "default",
         "links": [{ "title": "Shop", "to": to("shop"), "links": [] },
             { "title": "More", "to": null, "links": [link("jobs")] }] });
@@ -100,6 +107,8 @@ fn rows_of_styling() -> Vec<Row> {
         ("/styling/depth", Sheet, vec![json!("flat")]),
         ("/styling/links", Sheet, vec![json!("accent")]),
         ("/styling/font", Sheet, vec![json!("Merriweather"), json!("Roboto"), font("My Own")]),
+        ("/styling/headingFont", Sheet, vec![json!("Merriweather"), font("My Own")]),
+        ("/styling/codeTheme", Nowhere, Vec::new()),
         ("/styling/monospaceFont", Sheet, vec![json!("FiraCode"), font("My Own")]),
         ("/styling/background", Sheet, vec![json!("match")]),
         ("/styling/icons", Nowhere, Vec::new()),
@@ -113,31 +122,38 @@ fn rows_of_what_is_around_pages() -> Vec<Row> {
     use Where::{Icon, Page, Sheet};
     let picture = || vec![both("https://a.test/a.png"), both("https://a.test/b.png")];
     let texts = || vec![json!("One"), json!("Two")];
+    let variants = || vec![json!({ "en": "Variant" }), json!({ "en": "Another", "de": "Anders" })];
     let presets = ["bold", "contrast", "custom", "none"].map(Value::from).to_vec();
     let styles = ["button-primary", "button-secondary"].map(Value::from).to_vec();
     let kinds = ["warning", "danger", "success"].map(Value::from).to_vec();
     let languages = ["fr", "es", "zh", "ja", "de", "nl", "no", "pt-br", "ru"].map(Value::from).to_vec();
     vec![
         ("/title", Page, texts()),
+        ("/localizedTitle", Page, variants()),
         ("/internationalization/locale", Page, languages),
         ("/favicon/icon", Page, picture()),
         ("/favicon/emoji", Icon, vec![json!("1f680"), json!("1f4d5")]),
         ("/header/preset", Sheet, presets),
         ("/header/logo", Page, picture()),
+        ("/header/primaryLink", Page, vec![to("start")]),
         ("/header/backgroundColor", Sheet, vec![both("#112233")]),
         ("/header/linkColor", Sheet, vec![both("#112233")]),
         ("/header/links/0/title", Page, texts()),
+        ("/header/links/0/localizedTitle", Page, variants()),
         ("/header/links/0/style", Page, styles),
         ("/header/links/0/to", Page, vec![to("elsewhere")]),
         ("/header/links/0/condition", Page, vec![json!("visitor.claims.customer == true")]),
         ("/header/links/1/links", Page, vec![json!([link("one")]), json!([link("one"), link("two")])]),
         ("/footer/logo", Page, picture()),
         ("/footer/groups/0/title", Page, texts()),
+        ("/footer/groups/0/localizedTitle", Page, variants()),
         ("/footer/groups/0/links/0/title", Page, texts()),
+        ("/footer/groups/0/links/0/localizedTitle", Page, variants()),
         ("/footer/groups/0/links/0/to", Page, vec![to("elsewhere")]),
         ("/footer/copyright", Page, texts()),
         ("/announcement/enabled", Page, vec![json!(false)]),
         ("/announcement/message", Page, texts()),
+        ("/announcement/localizedMessage", Page, variants()),
         ("/announcement/link", Page, vec![Value::Null, link("else")]),
         ("/announcement/style", Page, kinds),
     ]
@@ -146,16 +162,19 @@ fn rows_of_what_is_around_pages() -> Vec<Row> {
 fn rows_of_pages() -> Vec<Row> {
     use Where::{Llms, Nowhere, Page};
     let urls = || vec![json!("https://a.test/one"), json!("https://a.test/two")];
+    let account = |footer: bool, header: bool| json!([{ "platform": "github", "handle": "engines", "display": { "footer": footer, "header": header } }]);
     vec![
-        ("/themes/default", Page, vec![json!("dark")]),
+        ("/themes/default", Page, vec![json!("dark"), json!("system")]),
         ("/themes/toggeable", Page, vec![json!(false)]),
         ("/git/showEditLink", Page, vec![json!(true)]),
+        ("/pageActions/items", Page, vec![json!(["mcp", "pdf"]), json!(["git", "markdown"])]),
         ("/pageActions/externalAI", Nowhere, Vec::new()),
         ("/pageActions/markdown", Page, vec![json!(false)]),
         ("/pageActions/mcp", Llms, vec![json!(false)]),
         ("/externalLinks/target", Page, vec![json!("blank")]),
         ("/pagination/enabled", Page, vec![json!(false)]),
         ("/privacyPolicy/url", Page, urls()),
+        ("/socialAccounts", Page, vec![account(true, false), account(false, true), account(true, true)]),
         ("/socialPreview/url", Page, urls()),
         ("/pdf/enabled", Nowhere, Vec::new()),
         ("/feedback/enabled", Nowhere, Vec::new()),

@@ -29,9 +29,13 @@ struct PagePlan {
     is_unlisted: bool,
 }
 
+/// The condition that no visitor meets, as the counterpart of a draft.
+const NEVER: usize = CONDITIONS.len() - 1;
+
 #[derive(Clone, Debug)]
 struct PlacePlan {
     condition: usize,
+    is_draft: bool,
     /// `true` if the page's language differs from that of the site.
     is_german: bool,
     pages: Vec<PagePlan>,
@@ -40,7 +44,9 @@ struct PlacePlan {
 #[derive(Clone, Debug)]
 struct SectionPlan {
     condition: usize,
+    is_draft: bool,
     is_grouped: bool,
+    is_in_draft: bool,
     places: Vec<PlacePlan>,
 }
 
@@ -54,6 +60,21 @@ struct SitePlan {
     /// The target pages of redirects.
     redirects: Vec<usize>,
     audience: usize,
+}
+
+impl PlacePlan {
+    /// Returns the conditions of the space, and that of a draft.
+    fn all(&self) -> All {
+        std::iter::once(self.condition).chain(self.is_draft.then_some(NEVER)).collect()
+    }
+}
+
+impl SectionPlan {
+    /// Returns the conditions of the section, and that of a draft.
+    fn all(&self) -> All {
+        let is_draft = self.is_draft || (self.is_grouped && self.is_in_draft);
+        std::iter::once(self.condition).chain(is_draft.then_some(NEVER)).collect()
+    }
 }
 
 /// A conjunction of conditions, by index.
@@ -146,19 +167,21 @@ impl Site {
 
     /// Creates a section with its first space, then adds the others.
     async fn section(&mut self, plan: &SectionPlan) {
-        let conditions: Vec<All> =
-            plan.places.iter().map(|place| vec![plan.condition, place.condition]).collect();
+        let conditions: Vec<All> = plan.places.iter().map(|place| and(&plan.all(), &place.all())).collect();
         let title = self.made.mark(conditions.clone());
         let mut made: Option<(String, SiteSpaceId)> = None;
         for place in &plan.places {
             let section = made.as_ref().map(|(section, _)| section.as_str());
-            let added = self.place(place, Some((plan.condition, &title, section))).await;
+            let added = self.place(place, Some((plan, &title, section))).await;
             made = made.or(Some(added));
         }
         let Some((section, _)) = made else { return };
         if plan.is_grouped {
-            let group = json!({ "title": self.made.mark(conditions), "sections": [section] });
             let site = self.w.me().org(&self.w.org).site(&self.id);
+            let outer = json!({ "title": self.made.mark(conditions), "draft": plan.is_in_draft });
+            let outer = site.section_groups().create(read(outer)).await.expect("a group").id;
+            // Pages show the title of the outermost group only.
+            let group = json!({ "title": "Inner", "sections": [section], "parent": outer });
             site.section_groups().create(read(group)).await.expect("a group");
         }
     }
@@ -168,18 +191,18 @@ impl Site {
     async fn place(
         &mut self,
         plan: &PlacePlan,
-        section: Option<(usize, &str, Option<&str>)>,
+        section: Option<(&SectionPlan, &str, Option<&str>)>,
     ) -> (String, SiteSpaceId) {
-        let mut all = vec![plan.condition];
-        all.extend(section.map(|(condition, ..)| condition));
+        let mut all = plan.all();
+        all.extend(section.iter().flat_map(|(section, ..)| section.all()));
         let title = self.made.mark(vec![all.clone()]);
         let space = self.w.space(&title).await;
         let site = || self.w.me().org(&self.w.org).site(&self.id);
         let (section_id, place, name) = match section {
-            Some((condition, name, None)) => {
+            Some((plan, name, None)) => {
                 let new = json!({ "spaceId": space, "title": name });
                 let section = site().sections().create(read(new)).await.expect("a section");
-                let change = json!({ "condition": CONDITIONS[condition].0 });
+                let change = json!({ "condition": CONDITIONS[plan.condition].0, "draft": plan.is_draft });
                 site().section(&section.id).update(read(change)).await.expect("changed");
                 (section.id.to_string(), section.site_spaces[0].id.clone(), name.to_owned())
             }
@@ -190,7 +213,7 @@ impl Site {
             }
             None => (String::new(), self.w.place(&self.id, &space).await, String::new()),
         };
-        let change = json!({ "condition": CONDITIONS[plan.condition].0 });
+        let change = json!({ "condition": CONDITIONS[plan.condition].0, "draft": plan.is_draft });
         site().space(&place).update(read(change)).await.expect("changed");
         if plan.is_german {
             let change = json!({ "internationalization": { "locale": "de" } });
@@ -268,10 +291,16 @@ impl Site {
         for (at, to) in plan.redirects.iter().enumerate() {
             let Some(to) = self.made.page(*to) else { continue };
             let destination = json!({ "kind": "site-page", "siteSpaceId": to.place, "pageId": to.id });
-            let new = read(json!({ "source": format!("/old{at}"), "destination": destination }));
             let site = self.w.me().org(&self.w.org).site(&self.id);
-            site.redirects().create(new).await.expect("a redirect");
-            self.redirects.push((format!("old{at}"), to.all.clone()));
+            for (source, path, draft) in [
+                (format!("/old{at}"), format!("old{at}"), false),
+                (format!("/old{at}/*"), format!("old{at}/more"), false),
+                (format!("/draft{at}"), format!("draft{at}"), true),
+            ] {
+                let new = json!({ "source": source, "destination": destination, "draft": draft });
+                site.redirects().create(read(new)).await.expect("a redirect");
+                self.redirects.push((path, and(&to.all, if draft { &[NEVER] } else { &[] })));
+            }
         }
     }
 
@@ -519,11 +548,22 @@ fn page_plan() -> impl Strategy<Value = PagePlan> {
 }
 
 fn site_plan() -> impl Strategy<Value = SitePlan> {
-    let place = (0..CONDITIONS.len(), any::<bool>(), prop::collection::vec(page_plan(), 0..3));
-    let place = place.prop_map(|(condition, is_german, pages)| PlacePlan { condition, is_german, pages });
-    let section = (0..CONDITIONS.len(), any::<bool>(), prop::collection::vec(place, 1..3));
-    let section =
-        section.prop_map(|(condition, is_grouped, places)| SectionPlan { condition, is_grouped, places });
+    let draft = || prop::bool::weighted(0.2);
+    let place = (0..CONDITIONS.len(), draft(), any::<bool>(), prop::collection::vec(page_plan(), 0..3));
+    let place = place.prop_map(|(condition, is_draft, is_german, pages)| PlacePlan {
+        condition,
+        is_draft,
+        is_german,
+        pages,
+    });
+    let section = (0..CONDITIONS.len(), draft(), any::<bool>(), draft(), prop::collection::vec(place, 1..3));
+    let section = section.prop_map(|(condition, is_draft, is_grouped, is_in_draft, places)| SectionPlan {
+        condition,
+        is_draft,
+        is_grouped,
+        is_in_draft,
+        places,
+    });
     let links = prop::collection::vec((0..CONDITIONS.len(), 0..20_usize), 0..3);
     let redirects = prop::collection::vec(0..20_usize, 0..3);
     (any::<bool>(), prop::collection::vec(section, 1..3), links, redirects, 0..4_usize).prop_map(

@@ -244,7 +244,12 @@ impl Site {
                         tried(site().redirects().create(read(new)).await);
                     }
                     _ => {
-                        let all = site().redirects().list(&Default::default()).await.expect("a list").items;
+                        let all = site()
+                            .redirects()
+                            .list(&Default::default(), &Default::default())
+                            .await
+                            .expect("a list")
+                            .items;
                         for redirect in all {
                             tried(site().redirect(&redirect.id).delete().await);
                         }

@@ -126,3 +126,36 @@ async fn redirects_do_not_reveal_hidden_pages() {
     let got = w.ask(Method::GET, &format!("{path}secret/below"), &[("cookie", &cookie)]).await;
     assert_eq!(led(&got), format!("{path}zugedeckt/below"));
 }
+
+#[tokio::test]
+async fn site_redirects_follow_wildcards_and_external_targets() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "Text.").await;
+    let (site, path) = w.site("Docs", &space).await;
+    let handle = || w.me().org(&w.org).site(&site).redirects();
+    let create = async |source: &str, url: &str, more: Value| {
+        let mut new = json!({ "source": source, "destination": { "kind": "external", "url": url } });
+        new.as_object_mut().expect("an object").extend(more.as_object().expect("fields").clone());
+        handle().create(serde_json::from_value(new).expect("a redirect")).await.expect("created");
+    };
+    create("/go/*", "https://a.test/x", json!({ "captureWildcard": true })).await;
+    create("/c++", "https://a.test/cpp", json!({ "permanent": true })).await;
+    create("/secret", "https://a.test/secret", json!({ "draft": true })).await;
+    let at = async |old: &str| w.get(&format!("{path}{old}")).await;
+    assert_eq!(led(&at("go/a/B%20c?q=1").await), "https://a.test/x/a/B%20c");
+    for old in ["c++", "c%2B%2B", "C++"] {
+        let got = at(old).await;
+        assert_eq!(got.status, StatusCode::PERMANENT_REDIRECT, "{old}");
+        assert_eq!((got.header("location"), got.header("cache-control")), ("https://a.test/cpp", "no-store"));
+    }
+    for old in ["secret", "go", "gone/a", "first/go/a"] {
+        assert_eq!(at(old).await.status, StatusCode::NOT_FOUND, "{old}");
+    }
+    // On a site for some visitors, a permanent redirect is temporary.
+    w.show(&site, SiteVisibility::ShareLink).await;
+    let link = serde_json::from_value(json!({ "name": "Friends" })).expect("a link");
+    let link = w.me().org(&w.org).site(&site).share_links().create(link).await.expect("a link");
+    let link = crate::world::path_of(link.urls.published.as_deref().expect("an address"));
+    assert_eq!(led(&w.get(&format!("{link}c++")).await), "https://a.test/cpp");
+}

@@ -85,7 +85,7 @@ async fn the_default_theme_applies_with_and_without_the_toggle() {
     let space = w.space("Guide").await;
     w.page(&space, "First", "Text.").await;
     let (site, path) = w.site("Docs", &space).await;
-    for theme in ["light", "dark"] {
+    for theme in ["light", "dark", "system"] {
         for may_choose in [true, false] {
             w.look(&site, json!({ "themes": { "default": theme, "toggeable": may_choose } })).await;
             let shown = w.html(&path).await;
@@ -111,6 +111,7 @@ enum Row {
 fn rows(look: &Customization) -> Vec<(&'static str, Row)> {
     let Customization {
         title: _,
+        localized_title: _,
         styling: _,
         internationalization: _,
         favicon: _,
@@ -129,6 +130,7 @@ fn rows(look: &Customization) -> Vec<(&'static str, Row)> {
         trademark: _,
         privacy_policy: _,
         social_preview: _,
+        social_accounts: _,
         insights: _,
     } = look;
     let to = json!({ "kind": "url", "url": "https://a.test/shop" });
@@ -142,6 +144,7 @@ fn rows(look: &Customization) -> Vec<(&'static str, Row)> {
     let brings = Row::Brings;
     vec![
         ("title", brings(json!("The Handbook"), "<title>Welcome | The Handbook</title>")),
+        ("localizedTitle", brings(json!({ "en": "The Handbook" }), "<title>Welcome | The Handbook</title>")),
         ("styling", brings(styling, "~site/theme.")),
         ("internationalization", brings(json!({ "locale": "de" }), "<html lang=\"de\"")),
         ("favicon", brings(json!({ "icon": both }), "rel=\"icon\" href=\"https://a.test/l.png\"")),
@@ -160,10 +163,7 @@ fn rows(look: &Customization) -> Vec<(&'static str, Row)> {
         ("ai", Row::Named),
         ("advancedCustomization", Row::Named),
         ("git", brings(json!({ "showEditLink": true }), "https://github.com/o/docs/edit/main/README.md")),
-        (
-            "pageActions",
-            Row::Takes(json!({ "externalAI": true, "markdown": false, "mcp": true }), "View as Markdown"),
-        ),
+        ("pageActions", Row::Takes(json!({ "items": ["external-ai", "mcp", "pdf"] }), "View as Markdown")),
         ("externalLinks", brings(json!({ "target": "blank" }), "target=\"_blank\"")),
         ("pagination", Row::Takes(json!({ "enabled": false }), "class=\"beside\"")),
         ("trademark", Row::Named),
@@ -175,8 +175,21 @@ fn rows(look: &Customization) -> Vec<(&'static str, Row)> {
             "socialPreview",
             brings(json!({ "url": "https://a.test/card.png" }), "content=\"https://a.test/card.png\""),
         ),
+        (
+            "socialAccounts",
+            brings(
+                json!([{ "platform": "github", "handle": "@engines", "display": { "footer": true, "header": false } }]),
+                "href=\"https://github.com/engines\" rel=\"noopener me\">GitHub</a>",
+            ),
+        ),
         ("insights", Row::Named),
     ]
+}
+
+/// Returns the value that removes a setting without a default.
+fn unset(name: &str) -> Value {
+    // An omitted `localizedTitle` is unchanged.
+    if name == "localizedTitle" { json!({}) } else { Value::Null }
 }
 
 #[tokio::test]
@@ -192,6 +205,7 @@ async fn each_setting_has_an_effect_or_is_documented() {
     let note = include_str!("../../../decisions/0027-site.md");
     let (_, note) = note.split_once("**Settings without an effect.**").expect("a part");
     let note = note.split("\n\n").next().expect("a part");
+    let kept = include_str!("../../../examples/handbook/reference/kept-for-clients.md");
     let before = w.html(&path).await;
     for (name, row) in rows(&look) {
         let (value, part, is_there) = match row {
@@ -199,6 +213,7 @@ async fn each_setting_has_an_effect_or_is_documented() {
             Row::Takes(value, part) => (value, part, false),
             Row::Named => {
                 assert!(note.contains(&format!("`{name}`")), "{name} is not named");
+                assert!(kept.contains(&format!("`{name}`")), "{name} is not in the handbook");
                 continue;
             }
         };
@@ -207,7 +222,7 @@ async fn each_setting_has_an_effect_or_is_documented() {
         assert_ne!(shown, before, "{name} changes nothing");
         assert_eq!(shown.contains(part), is_there, "{name}: {part}:\n{shown}");
         assert!(is_there || before.contains(part), "{name}: {part} is never there");
-        w.look(&site, json!({ name: usual.get(name).cloned().unwrap_or_default() })).await;
+        w.look(&site, json!({ name: usual.get(name).cloned().unwrap_or_else(|| unset(name)) })).await;
     }
 }
 
@@ -260,4 +275,100 @@ async fn sections_and_section_groups_are_shown_above_each_page() {
         let here = format!("href=\"{path}{page}\" aria-current=\"true\"");
         assert!(bar(page).await.contains(&here) && !first.contains(&here), "{page}");
     }
+}
+
+#[tokio::test]
+async fn texts_are_shown_in_the_language_of_the_space() {
+    let w = World::new().await;
+    let (guide, calls) = (w.space("Guide").await, w.space("Calls").await);
+    for space in [&guide, &calls] {
+        w.page(space, "First", "Text.").await;
+    }
+    let (site, path) = w.site("Docs", &guide).await;
+    let read = |body: Value| serde_json::from_value(body).expect("a request");
+    let handle = || w.me().org(&w.org).site(&site);
+    let new = serde_json::from_value(json!({ "spaceId": calls, "title": "Calls" })).expect("a section");
+    let part = handle().sections().create(new).await.expect("a section");
+    let change = json!({ "localizedTitle": { "de": "Aufrufe" }, "description": "All calls",
+        "localizedDescription": { "de": "Alle Aufrufe" } });
+    handle().section(&part.id).update(read(change)).await.expect("changed");
+    let first = handle().sections().list(&Default::default()).await.expect("listed").items.remove(0);
+    handle().section(&first.id).update(read(json!({ "title": "Start" }))).await.expect("renamed");
+    let group = json!({ "title": "Group", "sections": [first.id] });
+    let group = handle().section_groups().create(serde_json::from_value(group).expect("a group")).await;
+    let change = json!({ "localizedTitle": { "de": "Gruppe" } });
+    let change = serde_json::from_value(change).expect("a change");
+    handle().section_group(&group.expect("a group").id).update(change).await.expect("changed");
+    let to = json!({ "kind": "url", "url": "https://a.test/shop" });
+    let link = json!({ "title": "Shop", "localizedTitle": { "de": "Laden" }, "to": to });
+    let texts = [
+        ("Calls", "Aufrufe"),
+        ("All calls", "Alle Aufrufe"),
+        ("Group", "Gruppe"),
+        ("Docs", "Handbuch"),
+        ("Shop", "Laden"),
+        ("More", "Mehr"),
+        ("Help", "Hilfe"),
+        ("New version", "Neue Fassung"),
+    ];
+    for locale in ["en", "de"] {
+        w.look(&site, json!({
+            "internationalization": { "locale": locale }, "localizedTitle": { "de": "Handbuch" },
+            "header": { "preset": "default", "primaryLink": to,
+                "links": [{ "title": "More", "localizedTitle": { "de": "Mehr" }, "to": null, "links": [link] }] },
+            "footer": { "groups": [{ "title": "Help", "localizedTitle": { "de": "Hilfe" }, "links": [link] }] },
+            "announcement": { "enabled": true, "message": "New version", "style": "info",
+                "localizedMessage": { "de": "Neue Fassung" } },
+        }))
+        .await;
+        let shown = w.html(&path).await;
+        for (english, german) in texts {
+            let (there, other) = if locale == "de" { (german, english) } else { (english, german) };
+            let has = |text: &str| {
+                shown.contains(&format!(">{text}<")) || shown.contains(&format!("title=\"{text}\""))
+            };
+            assert!(has(there) && !has(other), "{locale}: {there}, not {other}:\n{shown}");
+        }
+        assert!(shown.contains("class=\"brand\" href=\"https://a.test/shop\""), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn hidden_variant_is_readable_but_not_in_the_navigation() {
+    let w = World::new().await;
+    let mut spaces = Vec::new();
+    for title in ["Guide", "Second", "Third"] {
+        let space = w.space(title).await;
+        w.page(&space, "First", &format!("Text of {title}.")).await;
+        spaces.push(space);
+    }
+    let (site, path) = w.site("Docs", &spaces[0]).await;
+    let mut places = Vec::new();
+    for space in &spaces[1..] {
+        places.push(w.place(&site, space).await);
+    }
+    let hide = serde_json::from_value(json!({ "hidden": true })).expect("a change");
+    w.me().org(&w.org).site(&site).space(&places[0]).update(hide).await.expect("hidden");
+    let shown = w.html(&path).await;
+    assert!(shown.contains("/third/") && !shown.contains("/second/"), "{shown}");
+    let hidden = w.html(&format!("{path}second/")).await;
+    assert!(hidden.contains("Text of Second.") && hidden.contains("<summary>Second</summary>"), "{hidden}");
+}
+
+#[tokio::test]
+async fn heading_font_and_system_theme_are_in_the_style_sheet() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "Text.").await;
+    let (site, path) = w.site("Docs", &space).await;
+    let mut styling = serde_json::to_value(Styling::default()).expect("JSON");
+    styling["headingFont"] = "Merriweather".into();
+    w.look(&site, json!({ "styling": styling, "themes": { "default": "system", "toggeable": false } })).await;
+    let page = w.html(&path).await;
+    assert!(page.contains("data-theme=\"system\""), "{page}");
+    let at = page.find("~site/theme.").expect("a style sheet");
+    let name = page[at..].split('"').next().expect("a name");
+    let sheet = w.get(&format!("{path}{name}")).await.body;
+    assert!(sheet.contains("h1,h2,h3,h4,h5,h6{font-family:\"Merriweather\",Georgia"), "{sheet}");
+    assert!(sheet.contains("@media(prefers-color-scheme:dark){html[data-theme=system]{"), "{sheet}");
 }

@@ -141,7 +141,7 @@ impl World {
     }
 
     pub(crate) async fn place(&self, site: &SiteId, space: &SpaceId) -> SiteSpaceId {
-        let add = AddSiteSpace { space_id: space.to_string(), section_id: None };
+        let add = AddSiteSpace { space_id: Some(space.to_string()), ..AddSiteSpace::default() };
         self.me().org(&self.org).site(site).spaces().create(add).await.expect("a place").id
     }
 

@@ -40,9 +40,9 @@ impl Expression {
         parser::parse(text).map(|program| Self(Arc::new(program)))
     }
 
-    /// Parses an expression within a step budget, which can be shared by several expressions. Its length and its regular
-    /// expressions are charged, also if it is invalid. Returns `None` if it is invalid, or if its length exceeds the
-    /// budget.
+    /// Parses an expression within a step budget, which can be shared by several expressions. Its length and its
+    /// regular expressions are charged, also if it is invalid. Returns `None` if it is invalid, or if its length
+    /// exceeds the budget.
     #[must_use]
     pub fn parse_within(text: &str, budget: &mut Budget) -> Option<Self> {
         parser::parse_within(text, &mut budget.0)?.ok().map(|program| Self(Arc::new(program)))

@@ -1,6 +1,8 @@
 //! Account settings of organizations: plan, trial, billing and block. Only the embedding application changes them. The
 //! platform stores and returns them but charges nothing.
 
+use std::collections::BTreeMap;
+
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,6 +15,8 @@ use super::{
 constants! {
     /// `organization`.
     OrganizationPointerType = "organization",
+    /// `none`: pay as you go.
+    CreditsBundle = "none",
     /// `subdomain`.
     SubdomainObject = "subdomain",
 }
@@ -50,6 +54,9 @@ pub enum TrialDecision {
 #[serde(rename_all = "camelCase")]
 pub struct Trial {
     pub status: TrialStatus,
+    /// The number of trials that the organization has used.
+    #[serde(default)]
+    pub count: u32,
     /// End of the trial; in the past if the trial is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_date: Option<Timestamp>,
@@ -99,6 +106,13 @@ pub struct OrganizationPricing {
     pub sites: SitePricing,
 }
 
+/// A usage-based addon of a plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct UsageAddon {
+    pub enabled: bool,
+}
+
 /// Billing information of an organization.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -109,6 +123,24 @@ pub struct OrganizationBilling {
     pub end_date: Option<Timestamp>,
     /// `true` if the last payment failed.
     pub has_payment_failed: bool,
+    /// `true` if the organization can pay for a plan now.
+    #[serde(default)]
+    pub can_checkout: bool,
+    /// `true` if the organization can change the payment interval.
+    #[serde(default)]
+    pub can_change_interval: bool,
+    /// `true` if the plan includes single sign-on with SAML.
+    #[serde(default, rename = "canUseSAML")]
+    pub can_use_saml: bool,
+    /// The usage-based addons by name.
+    #[serde(default)]
+    pub usage_addons: BTreeMap<String, UsageAddon>,
+    /// The bundle of AI credits, or `null` if AI usage is not billed.
+    #[serde(default)]
+    pub credits_bundle: Option<CreditsBundle>,
+    /// The percentage of AI credits at which an alert is sent, or `null` without alerts.
+    #[serde(default)]
+    pub ai_credit_alert_threshold: Option<f64>,
     /// `true` if the plan is canceled at the end of the paid period.
     pub is_scheduled_to_cancel: bool,
     pub pricing: OrganizationPricing,

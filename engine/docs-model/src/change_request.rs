@@ -6,10 +6,11 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as SerdeError};
 use serde_json::Value;
 
 use super::{
-    BoundedText, ChangeRequestId, ContentRef, DeleteFilesChange, DeleteReusableContentChange, DocumentInput,
-    InsertFilesChange, InsertReusableContentChange, PageFields, PageId, PageType, Patch, ReusableContent,
-    RevisionFile, RevisionId, Timestamp, UpdateReusableContentChange, UpdateVariablesChange, User,
-    list::constants, patch::deserialize_non_null, typed_value::part,
+    BoundedText, BoundedVec, ChangeRequestId, ChangeRequestLinkInput, ChangeRequestLinks, ContentRef,
+    DeleteFilesChange, DeleteReusableContentChange, Document, DocumentInput, InsertFilesChange,
+    InsertReusableContentChange, PageFields, PageId, PageType, Patch, ReusableContent, RevisionFile,
+    RevisionId, Timestamp, Unsupported, UpdateReusableContentChange, UpdateVariablesChange, User,
+    list::constants, patch::deserialize_non_null, typed_value::part, unsupported::reject_request_template,
 };
 
 constants! {
@@ -50,6 +51,16 @@ impl ChangeRequestStatus {
     }
 }
 
+/// The order of a list of change requests.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum ChangeRequestOrder {
+    /// By creation time, newest first.
+    #[default]
+    CreatedAt,
+}
+
 /// A change request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -63,11 +74,20 @@ pub struct ChangeRequest {
     pub status: ChangeRequestStatus,
     /// Short description of the change request.
     pub subject: Subject,
+    /// Description of the change request. Absent if it is empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<Document>,
     /// The user who created the change request.
     pub created_by: User,
     pub created_at: Timestamp,
     /// Time of the last change to the request or to its content.
     pub updated_at: Timestamp,
+    /// The user who merged the change request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_by: Option<User>,
+    /// Time of the merge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_at: Option<Timestamp>,
     /// The space that the request changes.
     pub space: super::SpaceId,
     /// The current revision of the request's content.
@@ -84,6 +104,8 @@ pub struct ChangeRequest {
     pub comments: u64,
     /// `true` if the space has changes that the change request does not contain.
     pub outdated: bool,
+    /// Links to related web pages, for example tickets.
+    pub links: ChangeRequestLinks,
     pub urls: ChangeRequestUrls,
 }
 
@@ -104,8 +126,12 @@ pub struct ChangeRequestUrls {
 pub struct CreateChangeRequest {
     /// Short description of the change request.
     pub subject: Option<Subject>,
-    /// The agent task that the change request implements. It is stored and returned, but has no effect.
+    /// The agent task that the change request implements. It is stored, but has no effect.
     pub agent_task_id: Option<BoundedText<0, 100>>,
+    /// Not supported.
+    #[serde(default, deserialize_with = "reject_request_template")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub template: Unsupported,
 }
 
 /// A partial update of a change request. Omitted fields are unchanged.
@@ -116,6 +142,14 @@ pub struct UpdateChangeRequest {
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub subject: Option<Subject>,
+    /// Description of the change request. An empty document removes it.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub description: Option<Document>,
+    /// The new list of links, replacing the previous one.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub links: Option<BoundedVec<ChangeRequestLinkInput, 0, 10>>,
     /// `draft`, `open` or `archived`. Only a merge sets `merged`.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]

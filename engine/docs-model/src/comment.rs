@@ -40,6 +40,8 @@ pub struct Comment {
     pub reactions: Vec<EmojiReaction>,
     /// The number of replies.
     pub replies: u64,
+    /// The authors of the latest replies, latest first.
+    pub repliers: Vec<Replier>,
     /// The text, in the requested format.
     pub body: CommentBody,
     /// The content that the comment refers to.
@@ -50,6 +52,18 @@ pub struct Comment {
     /// The state of the comment; if resolved, when and by whom.
     #[serde(flatten)]
     pub state: CommentState,
+}
+
+/// An author of replies to a comment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Replier {
+    /// Time of the user's latest reply.
+    pub updated_at: Timestamp,
+    /// The number of the user's replies among the latest replies.
+    pub count: u64,
+    pub user: User,
 }
 
 /// The state of a comment.
@@ -203,9 +217,9 @@ pub struct CommentInput {
 /// A new comment.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(extend("anyOf" = [{ "required": ["page"] }, crate::schema::absent("node")])))]
 pub struct PostComment {
-    /// The key of the block that the comment refers to. Requires `page`.
+    /// The key of the block that the comment refers to. Without `page`, it is returned with the comment, but not
+    /// resolved.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub node: Option<NodeKey>,

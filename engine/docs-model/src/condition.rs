@@ -7,7 +7,7 @@ use docs_expression::{Expression, ExpressionError};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::BoundedText;
+use super::{BoundedText, Patch};
 
 /// An expression that controls which visitors see an item. It is parsed once.
 ///
@@ -77,6 +77,24 @@ impl<'de> Deserialize<'de> for Condition {
         let text = BoundedText::<1, 1024>::deserialize(deserializer)?;
         text.parse().map_err(serde::de::Error::custom)
     }
+}
+
+/// The text of a condition that may be empty.
+pub(crate) type ConditionText = BoundedText<0, 1024>;
+
+/// Deserializes a condition, or `None` for `null` and the empty string.
+pub(crate) fn deserialize_non_empty<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Condition>, D::Error> {
+    match Option::<ConditionText>::deserialize(from)? {
+        Some(text) if !text.is_empty() => text.parse().map(Some).map_err(serde::de::Error::custom),
+        _ => Ok(None),
+    }
+}
+
+/// Deserializes a change of a condition. `null` and the empty string remove the condition.
+pub(crate) fn deserialize_patch<'de, D: Deserializer<'de>>(from: D) -> Result<Patch<Condition>, D::Error> {
+    Ok(deserialize_non_empty(from)?.map_or(Patch::Clear, Patch::Set))
 }
 
 #[cfg(feature = "schema")]

@@ -1,21 +1,29 @@
 //! Customization of published sites: layout, colours, fonts and features, with their defaults.
 
+mod actions;
+mod code_theme;
 mod font;
 mod overrides;
+mod social;
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use self::{font::*, overrides::*};
-use super::{BoundedText, BoundedVec, Color, Condition, ContentRef, Emoji, SiteTitle, Url};
+pub use self::{actions::*, code_theme::*, font::*, overrides::*, social::*};
+use super::{
+    BoundedText, BoundedVec, Color, Condition, ContentRef, Emoji, LocalizedText, LocalizedTitle, SiteTitle,
+    TranslationLanguage, Url, condition, patch::deserialize_non_null,
+};
 
 /// Title of a header link or of a footer group.
 pub type MenuTitle = BoundedText<0, 256>;
+/// The variants of a [`MenuTitle`] by language.
+pub type LocalizedMenuTitle = LocalizedText<256>;
 /// Title of a link in a header menu or a footer group.
 pub type LinkTitle = BoundedText<0, 64>;
 /// Copyright notice.
-pub type Copyright = BoundedText<0, 300>;
+pub type Copyright = BoundedText<0, 512>;
 /// Message of an announcement.
 pub type AnnouncementMessage = BoundedText<2, 128>;
 
@@ -69,14 +77,33 @@ choices! {
     Locale { En, Fr, Es, Zh, Ja, De, Nl, No, PtBr, Ru },
     /// The header preset. Deprecated, but still accepted and returned.
     HeaderPreset { Default, Bold, Contrast, Custom, None },
-    /// The colour scheme.
-    ThemeMode { Light, Dark },
+    /// The colour scheme: one of the two, or that of the visitor's system.
+    ThemeMode { Light, Dark, System },
     /// The AI features of a site.
     AiMode { None, Search, Assistant },
     /// The style of a header link.
     HeaderLinkStyle { Link, ButtonPrimary, ButtonSecondary },
     /// The kind of an announcement.
     AnnouncementStyle { Info, Warning, Danger, Success },
+}
+
+impl Locale {
+    /// Returns the language of the variants of texts that readers with this interface language see.
+    #[must_use]
+    pub const fn language(self) -> TranslationLanguage {
+        match self {
+            Self::En => TranslationLanguage::English,
+            Self::Fr => TranslationLanguage::French,
+            Self::Es => TranslationLanguage::Spanish,
+            Self::Zh => TranslationLanguage::Chinese,
+            Self::Ja => TranslationLanguage::Japanese,
+            Self::De => TranslationLanguage::German,
+            Self::Nl => TranslationLanguage::Dutch,
+            Self::No => TranslationLanguage::Norwegian,
+            Self::PtBr => TranslationLanguage::BrazilianPortuguese,
+            Self::Ru => TranslationLanguage::Russian,
+        }
+    }
 }
 
 /// The browser tab in which external links open.
@@ -93,7 +120,7 @@ pub enum ExternalLinksTarget {
 }
 
 /// An on/off setting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Enabled {
     pub enabled: bool,
@@ -106,6 +133,10 @@ pub struct Enabled {
 pub struct Customization {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<SiteTitle>,
+    /// The title by language; in other languages, `title` is shown. If omitted from a request, it is unchanged.
+    #[serde(default, deserialize_with = "deserialize_non_null", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub localized_title: Option<LocalizedTitle>,
     pub styling: Styling,
     pub internationalization: Internationalization,
     pub favicon: Favicon,
@@ -114,11 +145,17 @@ pub struct Customization {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub announcement: Option<Announcement>,
     pub themes: Themes,
-    pub pdf: Enabled,
+    /// `true` if pages can be exported as PDF files, like the page action `pdf`. Always present in responses.
+    #[serde(default, deserialize_with = "deserialize_non_null", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub pdf: Option<Enabled>,
     pub feedback: Enabled,
     pub ai: Ai,
     pub advanced_customization: Enabled,
-    pub git: GitLinks,
+    /// The link to edit a page in its repository, like the page action `git`. Always present in responses.
+    #[serde(default, deserialize_with = "deserialize_non_null", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub git: Option<GitLinks>,
     pub page_actions: PageActions,
     pub external_links: ExternalLinks,
     pub pagination: Enabled,
@@ -127,6 +164,9 @@ pub struct Customization {
     pub privacy_policy: OptionalUrl,
     #[serde(default)]
     pub social_preview: OptionalUrl,
+    /// The accounts of the site on social platforms.
+    #[serde(default)]
+    pub social_accounts: SocialAccounts,
     pub insights: Insights,
 }
 
@@ -147,7 +187,13 @@ pub struct Styling {
     pub depth: Depth,
     pub links: LinksStyle,
     pub font: Font,
+    /// The font of headings; the main font by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heading_font: Option<Font>,
     pub monospace_font: MonospaceFont,
+    /// The themes of code blocks.
+    #[serde(default)]
+    pub code_theme: CodeThemes,
     #[serde(default)]
     pub background: Background,
     pub icons: IconsStyle,
@@ -199,6 +245,9 @@ pub struct Header {
     pub preset: HeaderPreset,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo: Option<Themed<Url>>,
+    /// The target of the title or logo; the start of the site by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub primary_link: Option<ContentRef>,
     /// Deprecated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background_color: Option<Themed<Color>>,
@@ -214,16 +263,25 @@ pub type HeaderLinks = BoundedVec<HeaderLink, 0, 50>;
 /// A link or a menu in the header.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct HeaderLink {
     pub title: MenuTitle,
+    /// The title by language; in other languages, `title` is shown.
+    #[serde(default, skip_serializing_if = "LocalizedText::is_empty")]
+    pub localized_title: LocalizedMenuTitle,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub style: Option<HeaderLinkStyle>,
     /// The target of the link; `null` for a menu.
     pub to: Option<ContentRef>,
     /// The links of the menu.
     pub links: TitledLinks,
-    /// A condition; only visitors who meet it see the link.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// A condition; only visitors who meet it see the link. An empty string is no condition.
+    #[serde(
+        default,
+        deserialize_with = "condition::deserialize_non_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<condition::ConditionText>"))]
     pub condition: Option<Condition>,
 }
 
@@ -233,8 +291,12 @@ pub type TitledLinks = BoundedVec<TitledLink, 0, 100>;
 /// A link with a title.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct TitledLink {
     pub title: LinkTitle,
+    /// The title by language; in other languages, `title` is shown.
+    #[serde(default, skip_serializing_if = "LocalizedText::is_empty")]
+    pub localized_title: LocalizedText<64>,
     pub to: ContentRef,
 }
 
@@ -255,17 +317,25 @@ pub type FooterGroups = BoundedVec<FooterGroup, 0, 20>;
 /// A link group in the footer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct FooterGroup {
     pub title: MenuTitle,
+    /// The title by language; in other languages, `title` is shown.
+    #[serde(default, skip_serializing_if = "LocalizedText::is_empty")]
+    pub localized_title: LocalizedMenuTitle,
     pub links: TitledLinks,
 }
 
 /// An announcement shown on every page of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Announcement {
     pub enabled: bool,
     pub message: AnnouncementMessage,
+    /// The message by language; in other languages, `message` is shown.
+    #[serde(default, skip_serializing_if = "LocalizedText::is_empty")]
+    pub localized_message: LocalizedText<128>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<TitledLink>,
     pub style: AnnouncementStyle,
@@ -279,11 +349,30 @@ pub struct Themes {
     pub toggeable: bool,
 }
 
-/// The AI settings of a site.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The greeting of the assistant.
+pub type AiGreeting = BoundedText<0, 256>;
+/// A suggested question.
+pub type AiSuggestion = BoundedText<3, 64>;
+/// Instructions for the assistant.
+pub type AiInstructions = BoundedText<0, 10_000>;
+
+/// The AI settings of a site. They are stored for clients; the platform has no assistant.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Ai {
+    /// The mode. Published data always contains `none`.
     pub mode: AiMode,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub greeting: Option<AiGreeting>,
+    #[serde(default, skip_serializing_if = "LocalizedText::is_empty")]
+    pub localized_greeting: LocalizedText<128>,
+    /// Suggested questions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suggestions: Option<BoundedVec<AiSuggestion, 0, 5>>,
+    /// Instructions, which are never published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<AiInstructions>,
 }
 
 /// Settings for links to the Git repository.
@@ -292,17 +381,6 @@ pub struct Ai {
 #[serde(rename_all = "camelCase")]
 pub struct GitLinks {
     pub show_edit_link: bool,
-}
-
-/// The actions offered on each page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct PageActions {
-    #[serde(rename = "externalAI")]
-    pub external_ai: bool,
-    pub markdown: bool,
-    #[serde(default = "on")]
-    pub mcp: bool,
 }
 
 /// Settings for external links.
@@ -328,11 +406,6 @@ pub struct Insights {
     pub tracking_cookie: bool,
 }
 
-/// The default value of flags that are enabled if absent.
-const fn on() -> bool {
-    true
-}
-
 impl Default for Styling {
     fn default() -> Self {
         Self {
@@ -347,7 +420,9 @@ impl Default for Styling {
             depth: Depth::default(),
             links: LinksStyle::default(),
             font: Font::default(),
+            heading_font: None,
             monospace_font: MonospaceFont::default(),
+            code_theme: CodeThemes::default(),
             background: Background::default(),
             icons: IconsStyle::default(),
             sidebar: Sidebar::default(),
@@ -361,6 +436,7 @@ impl Default for Customization {
         let on = Enabled { enabled: true };
         Self {
             title: None,
+            localized_title: None,
             styling: Styling::default(),
             internationalization: Internationalization::default(),
             favicon: Favicon::default(),
@@ -368,17 +444,18 @@ impl Default for Customization {
             footer: Footer::default(),
             announcement: None,
             themes: Themes { default: ThemeMode::Light, toggeable: true },
-            pdf: on,
+            pdf: Some(on),
             feedback: Enabled { enabled: false },
             ai: Ai::default(),
             advanced_customization: on,
-            git: GitLinks::default(),
-            page_actions: PageActions { external_ai: true, markdown: true, mcp: true },
+            git: Some(GitLinks::default()),
+            page_actions: PageActions::default(),
             external_links: ExternalLinks::default(),
             pagination: on,
             trademark: on,
             privacy_policy: OptionalUrl::default(),
             social_preview: OptionalUrl::default(),
+            social_accounts: SocialAccounts::default(),
             insights: Insights { tracking_cookie: true },
         }
     }

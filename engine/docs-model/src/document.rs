@@ -121,8 +121,7 @@ pub struct Block {
     pub kind: BlockKind,
     /// `true` if the type has no child nodes.
     pub is_void: bool,
-    /// The child nodes; absent for a void block.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// The child nodes; empty for a void block.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub nodes: Vec<Node>,
     /// Text in the block's data, for example a caption or the cells of a table.
@@ -407,8 +406,7 @@ pub struct Inline {
     pub kind: InlineKind,
     /// `true` if the type has no child nodes.
     pub is_void: bool,
-    /// The child nodes; absent for a void element.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// The child nodes; empty for a void element.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub nodes: Vec<Node>,
     /// Text in the element's data: the body of an annotation.

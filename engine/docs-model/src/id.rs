@@ -30,6 +30,19 @@ pub fn id_text(id: uuid::Uuid) -> String {
     BASE32.encode(id.as_bytes())
 }
 
+/// Returns the UUID that [`id_text`] formatted, or `None` for other text.
+///
+/// ```
+/// use docs_model::{id_text, id_uuid};
+/// assert_eq!(id_uuid(&id_text(uuid::Uuid::max())), Some(uuid::Uuid::max()));
+/// assert_eq!(id_uuid("a"), None);
+/// ```
+#[must_use]
+pub fn id_uuid(text: &str) -> Option<uuid::Uuid> {
+    let bytes = BASE32.decode(text.as_bytes()).ok()?;
+    Some(uuid::Uuid::from_bytes(bytes.try_into().ok()?))
+}
+
 /// Maximum length of an id in characters.
 pub const MAX_ID: usize = 64;
 
@@ -137,6 +150,8 @@ ids! {
     SamlProviderId,
     /// A change request.
     ChangeRequestId,
+    /// A link of a change request.
+    ChangeRequestLinkId,
     /// A comment.
     CommentId,
     /// A reply to a comment.

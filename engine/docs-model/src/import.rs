@@ -90,6 +90,9 @@ pub struct ApplySpaceTemplate {
     /// The parameters of the template.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub params: Option<SpaceTemplateParams>,
+    /// The id or number of the change request that receives the pages. By default, the live content does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change_request_id: Option<String>,
 }
 
 /// The parameters of a template.

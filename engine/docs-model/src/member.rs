@@ -35,6 +35,8 @@ pub struct Member {
     pub spaces: u64,
     /// The number of teams to which the member belongs.
     pub teams: u64,
+    /// The number of sites on which the member has an explicit role.
+    pub sites: u64,
 }
 
 /// A filter for members: a role or guest.
@@ -116,6 +118,8 @@ pub enum MemberSort {
     JoinedAt,
     /// The time of the last visit. Members who never visited are omitted.
     LastSeenAt,
+    /// The name, without regard to case.
+    Name,
 }
 
 /// A partial update of a member. Omitted fields are unchanged.

@@ -15,14 +15,14 @@ pub const MAX_SPEC_TEXT: usize = 10_000_000;
 
 formed_text! {
     /// The slug of an OpenAPI specification, unique within the organization.
-    OpenApiSpecSlug(1, 100, is_slug, "words of lower-case letters and digits with one `-` between them",
-        { "pattern": "^[a-z0-9]+(?:-[a-z0-9]+)*$" }),
+    ///
+    /// Letters of both cases are equal.
+    OpenApiSpecSlug(1, 100, is_slug, "words of letters and digits with one `-` between them",
+        { "pattern": "^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$" }),
 }
 
 fn is_slug(text: &str) -> bool {
-    let is_word = |word: &str| {
-        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-    };
+    let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric());
     text.split('-').all(is_word)
 }
 
@@ -120,6 +120,8 @@ pub struct OpenApiSpec {
     /// The problems found by the last processing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_processed_errors: Option<Vec<SpecProcessingError>>,
+    /// The number of problems found by the last processing.
+    pub last_processed_error_count: u64,
     /// The caller's permissions for the specification.
     pub permissions: OpenApiSpecPermissions,
     pub urls: OpenApiSpecUrls,
@@ -177,11 +179,40 @@ pub struct OpenApiSpecVersionUrls {
 pub struct OpenApiSpecContent {
     /// The files by name, the entry document first. Each file has `filename`; `dir`, the base directory of its relative
     /// references; `isEntrypoint`; `references`, the names of the files it references; and `specification`, the file as
-    /// JSON.
-    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
+    /// JSON. With the token of a visitor of a site, the files are an array.
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value", extend("type" = ["object", "array"], "additionalProperties" = true)))]
     pub filesystem: Box<RawValue>,
     /// The URL of the unmodified document.
     pub url: String,
+    pub urls: OpenApiSpecContentUrls,
+}
+
+/// URLs of the content of an OpenAPI specification version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct OpenApiSpecContentUrls {
+    /// The URL from which the specification is fetched, or the URL of the unmodified document if it was submitted as
+    /// text.
+    pub source: String,
+    /// The public URL of the latest version's document, or `null` if the specification is private.
+    pub public: Option<String>,
+}
+
+/// The unmodified entry document of an OpenAPI specification version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct OpenApiSpecRawContent {
+    pub text: String,
+    pub format: SpecTextFormat,
+}
+
+/// The format of a document of an OpenAPI specification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum SpecTextFormat {
+    Json,
+    Yaml,
 }
 
 /// The source of an OpenAPI specification.

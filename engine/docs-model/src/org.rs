@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BoundedText, EmailDomain, Hostname, OrgId, OrganizationBilling, OrganizationBlock,
-    OrganizationCommunityType, OrganizationType, OrganizationUseCase, Patch, Plan, Role, SiteHostname,
-    SiteId, Timestamp, Trial, Url, list::constants, patch::deserialize_non_null,
+    OrganizationCommunityType, OrganizationMergeRules, OrganizationType, OrganizationUseCase, Patch, Plan,
+    Role, SiteHostname, SiteId, Timestamp, Trial, Url, list::constants, patch::deserialize_non_null,
 };
 
 constants! {
@@ -63,6 +63,9 @@ pub struct Organization {
     pub ai: bool,
     /// `true` if invite links are enabled.
     pub invite_links: bool,
+    /// The rules for merging change requests in spaces without rules of their own.
+    #[serde(default)]
+    pub merge_rules: OrganizationMergeRules,
     pub plan: Plan,
     /// Billing information, if the embedding application sets it. Returned only to callers with the `viewBilling`
     /// permission.
@@ -113,6 +116,8 @@ pub struct OrganizationUrls {
 pub struct OrganizationPermissions {
     /// The caller can see the organization.
     pub view: bool,
+    /// The caller can see the organization in the web application.
+    pub access: bool,
     /// The caller can change settings and members.
     pub admin: bool,
     /// The caller can manage the members of their own teams.
@@ -132,6 +137,23 @@ pub struct OrganizationPermissions {
     pub list_teams: bool,
     /// The caller can list integrations.
     pub list_integrations: bool,
+    /// The caller can list installations of integrations.
+    pub list_installations: bool,
+    /// The caller can install integrations.
+    pub install_integration: bool,
+}
+
+/// A new organization.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct CreateOrganization {
+    pub title: OrganizationTitle,
+    /// E-mail domains whose users may join. A user can only claim the domain of their own address.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(length(max = 100)))]
+    pub email_domains: Option<Vec<EmailDomain>>,
 }
 
 /// A partial update of an organization. Omitted fields are unchanged.
@@ -172,4 +194,8 @@ pub struct UpdateOrganization {
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub invite_links: Option<bool>,
+    /// The rules for merging change requests in spaces without rules of their own.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub merge_rules: Option<OrganizationMergeRules>,
 }

@@ -124,6 +124,16 @@ pub struct DocumentPage {
     pub no_index: bool,
     /// `true` if web search engines are asked not to index the page.
     pub no_robots_index: bool,
+    /// The tags of the page. Always empty, because the platform has no tags.
+    #[serde(default)]
+    pub tags: Vec<PageTag>,
+}
+
+/// A tag of a page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct PageTag {
+    pub tag: ContentRef,
 }
 
 /// The format of page content.

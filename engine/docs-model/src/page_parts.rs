@@ -1,6 +1,6 @@
 //! Parts of a page: layout, cover, variables and Git origin.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -35,17 +35,31 @@ pub enum CoverSize {
     Full,
 }
 
+/// The mask of a page cover.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum CoverMask {
+    /// The whole image.
+    #[default]
+    None,
+    /// The image fades out towards its edges.
+    Radial,
+}
+
 /// The width and the visible parts of a page.
 ///
 /// All parts are visible by default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
+#[expect(clippy::struct_excessive_bools, reason = "the wire format is an object of flags")]
 pub struct PageLayout {
     pub width: PageWidth,
     /// `true` if the cover is visible.
     pub cover: bool,
     pub cover_size: CoverSize,
+    pub cover_mask: CoverMask,
     /// `true` if the title is visible.
     pub title: bool,
     /// `true` if the description is visible.
@@ -58,6 +72,12 @@ pub struct PageLayout {
     pub pagination: bool,
     /// `true` if metadata such as the time of the last change is visible.
     pub metadata: bool,
+    /// `true` if tags are visible.
+    pub tags: bool,
+    /// `true` if the actions of the page, such as the link to its Markdown, are visible.
+    pub actions: bool,
+    /// `true` if headings show a link to themselves.
+    pub anchors: bool,
 }
 
 impl Default for PageLayout {
@@ -66,12 +86,16 @@ impl Default for PageLayout {
             width: PageWidth::Default,
             cover: true,
             cover_size: CoverSize::Hero,
+            cover_mask: CoverMask::None,
             title: true,
             description: true,
             table_of_contents: true,
             outline: true,
             pagination: true,
             metadata: true,
+            tags: true,
+            actions: true,
+            anchors: true,
         }
     }
 }
@@ -103,6 +127,16 @@ pub enum VariableValue {
     Boolean(bool),
     /// A number.
     Number(serde_json::Number),
+}
+
+impl fmt::Display for VariableValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Boolean(value) => value.fmt(f),
+            Self::Number(number) => number.fmt(f),
+        }
+    }
 }
 
 impl From<&VariableValue> for docs_expression::Value {

@@ -60,6 +60,9 @@ pub enum ResolvedUrl {
 pub struct ResolvedElsewhere {
     /// The type of the target.
     pub target: ElsewhereTarget,
+    /// The site of the resolved URL, for an external target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site: Option<SiteId>,
     /// The URL of the target.
     pub redirect: String,
 }

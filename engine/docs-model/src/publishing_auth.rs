@@ -39,6 +39,9 @@ pub struct PublishingAuth {
     /// The URL to which visitors without a valid token are redirected.
     #[serde(rename = "fallbackURL", default, skip_serializing_if = "Option::is_none")]
     pub fallback_url: Option<Url>,
+    /// The URL at which visitors sign out of the service that signs their tokens.
+    #[serde(rename = "logoutURL", default, skip_serializing_if = "Option::is_none")]
+    pub logout_url: Option<Url>,
     /// The integration that signs tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<IntegrationName>,
@@ -59,6 +62,9 @@ pub struct UpdatePublishingAuth {
     /// The URL to which visitors without a valid token are redirected; `null` disables the redirect.
     #[serde(rename = "fallbackURL", default)]
     pub fallback_url: Patch<Url>,
+    /// The URL at which visitors sign out of the service that signs their tokens; `null` removes it.
+    #[serde(rename = "logoutURL", default)]
+    pub logout_url: Patch<Url>,
     /// The integration that signs tokens; `null` removes it.
     #[serde(default)]
     pub integration: Patch<IntegrationName>,

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Comment, CommentInput, ReviewId, RevisionId, Subject, Timestamp, User, list::constants,
-    patch::deserialize_non_null,
+    Comment, CommentInput, Document, ReviewId, RevisionId, Subject, Timestamp, User, UserUrls,
+    list::constants, patch::deserialize_non_null,
 };
 
 constants! {
@@ -16,6 +16,8 @@ constants! {
     RequestedReviewerObject = "change-request-requested-reviewer",
     /// `user`.
     ReviewerKind = "user",
+    /// `edit`.
+    ContributorAction = "edit",
 }
 
 /// The verdict of a review.
@@ -54,6 +56,7 @@ pub struct Review {
     pub created_at: Timestamp,
     /// Equal to `createdAt`, because reviews are immutable.
     pub updated_at: Timestamp,
+    pub urls: UserUrls,
 }
 
 /// A review to submit.
@@ -98,6 +101,10 @@ pub struct RequestReviewers {
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub subject: Option<Subject>,
+    /// A new description for the change request. An empty document removes it.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub description: Option<Document>,
 }
 
 impl RequestReviewers {
@@ -123,4 +130,6 @@ pub struct Contributor {
     /// The number of the user's changes, including the creation of the change request.
     pub count: u64,
     pub user: User,
+    /// Always `edit`: users who only commented are not contributors.
+    pub action_type: ContributorAction,
 }

@@ -1,12 +1,14 @@
 //! Revisions of the API, with files and reusable content blocks.
 
+use std::collections::BTreeMap;
+
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
     ChangeRequest, GitCommit, ReusableContent, RevisionFile, RevisionId, RevisionPage, Timestamp, User,
-    Variables, list::constants,
+    list::constants,
 };
 
 constants! {
@@ -36,7 +38,11 @@ pub enum RevisionType {
     /// An update of a change request from its space.
     Update,
     /// A recomputation of generated content.
-    Computed,
+    #[serde(rename_all = "camelCase")]
+    Computed {
+        /// The revision from which the content was computed. For a translation, a revision of the source space.
+        source_revision: RevisionId,
+    },
 }
 
 /// A revision: the content of a space at a point in time.
@@ -56,14 +62,25 @@ pub struct Revision {
     pub pages: Vec<RevisionPage>,
     pub files: Vec<RevisionFile>,
     pub reusable_contents: Vec<ReusableContent>,
-    /// The variables of the space.
+    /// The tags of the space. Always empty, because the platform has no tags.
+    #[serde(default)]
+    pub tags: Vec<RevisionTag>,
+    /// The variables of the space, as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub variables: Option<Variables>,
+    pub variables: Option<BTreeMap<String, String>>,
     pub created_at: Timestamp,
     /// The Git commit from which the revision was imported or to which it was exported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitCommit>,
     pub urls: RevisionUrls,
+}
+
+/// A tag that pages of a revision can have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct RevisionTag {
+    pub slug: String,
+    pub label: String,
 }
 
 /// A revision in the history of a space, without content.

@@ -4,7 +4,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BoundedText, PageId, PageUrls, SpaceId, SpaceTitle};
+use super::{BoundedText, PageId, PageUrls, SpaceId, SpaceTitle, list::constants};
+
+constants! {
+    /// `space`.
+    SearchSpaceType = "space",
+}
 
 /// The text of a search query.
 pub type SearchText = BoundedText<1, 512>;
@@ -12,11 +17,22 @@ pub type SearchText = BoundedText<1, 512>;
 /// A page that matches a search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct SearchPageResult {
     pub id: PageId,
     pub title: String,
+    /// The description of the page; empty without one.
+    pub description: String,
     /// The path within the space.
     pub path: String,
+    /// The relevance of the page. Higher is better. Scores are comparable within one search only.
+    pub score: u32,
+    /// The position in the results of the whole search, starting at 1.
+    pub rank: u64,
+    /// The part of the page that matches.
+    pub result_type: SearchResultType,
+    /// The pages and groups above the page, from the top level to the parent.
+    pub ancestors: Vec<SearchAncestor>,
     /// The matching sections, best match first. Absent if only the title or the description matches, and for a short
     /// time after the text was edited.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -24,9 +40,28 @@ pub struct SearchPageResult {
     pub urls: PageUrls,
 }
 
+/// A page or a group above a search result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct SearchAncestor {
+    pub title: String,
+}
+
+/// The part of a page that matches a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum SearchResultType {
+    /// Only the title or the description.
+    Page,
+    /// At least one section of the text.
+    Section,
+}
+
 /// A matching section of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct SearchSectionResult {
     /// The id of the section, unique within the space.
     pub id: String,
@@ -34,6 +69,10 @@ pub struct SearchSectionResult {
     pub title: String,
     /// The path of the page within the space, followed by `#` and the anchor, if any.
     pub path: String,
+    /// The score of the page.
+    pub score: u32,
+    /// Always `section`.
+    pub result_type: SearchResultType,
     /// An excerpt around the match.
     pub body: String,
     pub urls: PageUrls,
@@ -43,8 +82,13 @@ pub struct SearchSectionResult {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SearchSpaceResult {
+    /// Always `space`.
+    #[serde(rename = "type")]
+    pub kind: SearchSpaceType,
     pub id: SpaceId,
     pub title: SpaceTitle,
+    /// The score of the best page.
+    pub score: u32,
     /// The pages of the space that are among the best matches of all spaces, best match first.
     pub pages: Vec<SearchPageResult>,
 }
@@ -89,10 +133,21 @@ pub struct SearchSite {
 pub enum SiteSearchMode {
     /// The whole site.
     All,
-    /// The site space that the visitor is viewing.
+    /// The site space that the visitor is viewing, and the default site space of each section.
     Current,
     /// The listed site spaces.
     Specific,
+}
+
+/// A part of the default scope of a site search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum SiteSearchPart {
+    /// The site space that the visitor is viewing.
+    CurrentSiteSpace,
+    /// All other site spaces of the scope.
+    OtherSiteSpaces,
 }
 
 /// The scope of a site search.
@@ -100,13 +155,20 @@ pub enum SiteSearchMode {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "mode", rename_all = "lowercase")]
 pub enum SiteSearchScope {
-    /// The default site space and the given ones.
+    /// The default site space of each section, and the given site spaces.
     #[serde(rename_all = "camelCase")]
     Default {
         /// Additional site spaces to search.
         #[serde(default)]
         #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         included_site_spaces: Vec<String>,
+        /// The site space that the visitor is viewing. It is always searched.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
+        current_site_space: Option<String>,
+        /// The searched part of the scope. Requires `currentSiteSpace`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        restrict_to: Option<SiteSearchPart>,
     },
     /// The given site spaces.
     #[serde(rename_all = "camelCase")]

@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Basename, Customization, Favicon, Patch, ProxyOrigin, SiteHostname, SiteId, SiteSpaceId, SiteStructure,
-    SiteTitle, SpaceId, Timestamp, Visibility, list::constants, patch::deserialize_non_null,
+    Basename, Customization, Favicon, Level, Patch, ProxyOrigin, SiteHostname, SiteId, SiteSpaceId,
+    SiteStructure, SiteTitle, SpaceId, Timestamp, Unsupported, Visibility, list::constants,
+    patch::deserialize_non_null,
 };
 
 constants! {
@@ -151,6 +152,8 @@ pub struct Site {
     pub id: SiteId,
     #[serde(rename = "type")]
     pub kind: SiteType,
+    /// The type that is in effect. Equal to `type`, because no type is restricted.
+    pub applied_type: SiteType,
     pub title: SiteTitle,
     /// The favicon, if the customization sets one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -174,9 +177,49 @@ pub struct Site {
     pub created_at: Timestamp,
     pub adaptive_content: AdaptiveContent,
     pub agents_context: AgentsContext,
+    /// The role on the site of members without a grant of their own: a role, `inherit` for the role in the
+    /// organization, or `null` for no access. The returned value can be sent back without effect.
+    pub default_level: Option<Level>,
+    /// The caller's permissions for the site.
+    pub permissions: SitePermissions,
     /// The features of the plan.
     pub features: Vec<SiteFeature>,
     pub urls: SiteUrls,
+}
+
+/// The caller's permissions for a site. All of them except `view` are `false` for visitors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "the wire format is an object of flags")]
+pub struct SitePermissions {
+    pub view: bool,
+    /// The caller can read the settings of the site.
+    pub access: bool,
+    /// The caller has at least the role `edit` on the site. The role on each space determines if they can edit it.
+    pub edit: bool,
+    /// The caller can change the structure of the site.
+    pub create: bool,
+    /// The caller can change the settings of the site and publish it.
+    pub admin: bool,
+    /// Always `false`, because there are no integrations.
+    pub install_integration: bool,
+    pub view_adaptive_schema: bool,
+    pub edit_adaptive_schema: bool,
+}
+
+impl SitePermissions {
+    /// The permissions of a visitor.
+    pub const VISITOR: Self = Self {
+        view: true,
+        access: false,
+        edit: false,
+        create: false,
+        admin: false,
+        install_integration: false,
+        view_adaptive_schema: false,
+        edit_adaptive_schema: false,
+    };
 }
 
 /// URLs of a site.
@@ -190,6 +233,8 @@ pub struct SiteUrls {
     /// The published URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
+    /// The URL at which the site is published or would be. Previews of change requests are below it.
+    pub preview: String,
 }
 
 /// The customizations of a site and its spaces.
@@ -300,6 +345,10 @@ pub struct UpdateSite {
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub agents_context: Option<AgentsContext>,
+    /// The default role on the site: a role, `inherit`, or `null` to hide the site from everyone except administrators,
+    /// its creator, and members with a grant of their own.
+    #[serde(default)]
+    pub default_level: Patch<Level>,
     /// The site space to show by default. On a site with sections, it belongs to the default section.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
@@ -316,14 +365,32 @@ pub struct UpdateSite {
 }
 
 /// A space to add to a site.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["spaceId"])))]
 #[serde(rename_all = "camelCase")]
 pub struct AddSiteSpace {
-    /// The id of the space.
+    /// The id of the space; `null` creates a new, empty space with the given title.
+    #[serde(deserialize_with = "Option::deserialize")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
-    pub space_id: String,
+    pub space_id: Option<String>,
+    /// Not supported: create a space from a template with `applyTemplateToSpace`, and add it by its id.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "()"))]
+    pub template: Option<Unsupported>,
     /// The section to which to add the space. The default is the default section, or none on a site without sections.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub section_id: Option<String>,
+    /// `true` creates a draft, which visitors cannot see.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub draft: Option<bool>,
+    /// The title on the site; the title of the space by default.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub title: Option<SiteTitle>,
+    /// Not supported: a space opens at its first page.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "()"))]
+    pub page_id: Option<Unsupported>,
 }

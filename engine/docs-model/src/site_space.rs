@@ -4,7 +4,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BoundedText, Condition, SectionId, SitePath, SiteSpaceId, Space, list::constants};
+use super::{
+    BoundedText, Condition, LocalizedText, SectionId, SitePath, SiteSpaceId, Space, list::constants,
+};
 
 constants! {
     /// `site-space`.
@@ -13,6 +15,8 @@ constants! {
 
 /// The title of a site.
 pub type SiteTitle = BoundedText<2, 128>;
+/// The variants of a title by language.
+pub type LocalizedTitle = LocalizedText<128>;
 
 /// A space on a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +39,13 @@ pub struct SiteSpace {
     /// A condition; only visitors who meet it see the space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<Condition>,
+    /// `true` if the space is a draft, which visitors cannot see. A space in a draft section or group is not published
+    /// either.
+    #[serde(default)]
+    pub draft: bool,
+    /// `true` if the navigation of the site omits the space. Its pages can be read at their URLs.
+    #[serde(default)]
+    pub hidden: bool,
     /// `true` if the space can have its own customization.
     pub has_advanced_customization_feature: bool,
     pub urls: SiteSpaceUrls,

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BoundedText, Condition, Icon, Patch, SectionGroupId, SectionId, SitePath, SiteSpace, SiteTitle,
-    list::constants, patch::deserialize_non_null,
+    BoundedText, Condition, Icon, LocalizedText, LocalizedTitle, Patch, SectionGroupId, SectionId, SitePath,
+    SiteSpace, SiteTitle, Unsupported, condition, list::constants, patch::deserialize_non_null,
 };
 
 constants! {
@@ -20,6 +20,8 @@ constants! {
 pub type SectionGroupTitle = BoundedText<1, 100>;
 /// The description of a section.
 pub type SectionDescription = BoundedText<0, 256>;
+/// The variants of a description by language.
+pub type LocalizedDescription = LocalizedText<256>;
 
 /// A section of a site: one or more spaces under a common title.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,8 +32,17 @@ pub struct SiteSection {
     pub object: SectionObject,
     pub id: SectionId,
     pub title: SiteTitle,
+    /// The title by language; in other languages, `title` is shown.
+    #[serde(default, skip_serializing_if = "LocalizedText::is_empty")]
+    pub localized_title: LocalizedTitle,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<SectionDescription>,
+    /// The description by language; in other languages, `description` is shown.
+    #[serde(default, skip_serializing_if = "LocalizedText::is_empty")]
+    pub localized_description: LocalizedDescription,
+    /// `true` if the section is a draft, which visitors cannot see, like everything in it.
+    #[serde(default)]
+    pub draft: bool,
     /// `true` if this is the default section of the site.
     pub default: bool,
     /// The path on the site.
@@ -69,6 +80,12 @@ pub struct SiteSectionGroup {
     pub object: SectionGroupObject,
     pub id: SectionGroupId,
     pub title: SectionGroupTitle,
+    /// The title by language; in other languages, `title` is shown.
+    #[serde(default, skip_serializing_if = "LocalizedText::is_empty")]
+    pub localized_title: LocalizedTitle,
+    /// `true` if the group is a draft, which visitors cannot see, like everything in it.
+    #[serde(default)]
+    pub draft: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icon: Option<Icon>,
     /// The parent group.
@@ -126,27 +143,62 @@ pub struct UpdateSiteSpace {
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub path: Option<SitePath>,
-    /// A condition; only visitors who meet it see the space. `null` shows it to everyone.
-    #[serde(default)]
+    /// A condition; only visitors who meet it see the space. `null` or an empty string shows it to everyone.
+    #[serde(default, deserialize_with = "condition::deserialize_patch")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<condition::ConditionText>"))]
     pub condition: Patch<Condition>,
     /// The id of the space to publish in place of the current one.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub space_id: Option<String>,
+    /// `true` omits the space from the navigation of the site. Its pages can be read at their URLs.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub hidden: Option<bool>,
+    /// `true` makes the space a draft, which visitors cannot see; `false` makes it live.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub draft: Option<bool>,
+    /// The title on the site; `null` restores the title of the space.
+    #[serde(default)]
+    pub title: Patch<SiteTitle>,
+    /// Not supported: a space opens at its first page.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "()"))]
+    pub page_id: Option<Unsupported>,
 }
 
 /// A section to add to a site.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["spaceId"])))]
 #[serde(rename_all = "camelCase")]
 pub struct AddSection {
-    /// The id of the first space of the section.
+    /// The id of the first space of the section; `null` creates a new, empty space with the title of the section.
+    #[serde(deserialize_with = "Option::deserialize")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
-    pub space_id: String,
+    pub space_id: Option<String>,
+    /// Not supported: create a space from a template with `applyTemplateToSpace`, and add it by its id.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "()"))]
+    pub template: Option<Unsupported>,
     /// The title; the title of the space by default.
     pub title: Option<SiteTitle>,
     pub icon: Option<Icon>,
+    /// `true` creates a draft, which visitors cannot see.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub draft: Option<bool>,
+    /// The id of the group to create the section in; the top level of the site by default.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
+    pub site_section_group_id: Option<String>,
+    /// Not supported: a space opens at its first page.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "()"))]
+    pub page_id: Option<Unsupported>,
 }
 
 /// A partial update of a section. Omitted fields are unchanged.
@@ -166,8 +218,9 @@ pub struct UpdateSection {
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub default_site_space: Option<String>,
-    /// A condition; only visitors who meet it see the section. `null` shows it to everyone.
-    #[serde(default)]
+    /// A condition; only visitors who meet it see the section. `null` or an empty string shows it to everyone.
+    #[serde(default, deserialize_with = "condition::deserialize_patch")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<condition::ConditionText>"))]
     pub condition: Patch<Condition>,
     /// The name of an icon; `null` removes it.
     #[serde(default)]
@@ -175,6 +228,22 @@ pub struct UpdateSection {
     /// The description; `null` removes it.
     #[serde(default)]
     pub description: Patch<SectionDescription>,
+    /// The title by language, which replaces all current ones.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub localized_title: Option<LocalizedTitle>,
+    /// The description by language, which replaces all current ones.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub localized_description: Option<LocalizedDescription>,
+    /// `true` makes the section a draft, which visitors cannot see; `false` makes it live.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub draft: Option<bool>,
+    /// The id of the group to move the section into, as its last child; `null` moves it to the top level of the site.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
+    pub site_section_group_id: Patch<String>,
 }
 
 /// A section group to add to a site.
@@ -194,11 +263,16 @@ pub struct AddSectionGroup {
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub parent: Option<String>,
+    /// `true` creates a draft, which visitors cannot see.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub draft: Option<bool>,
 }
 
 /// A partial update of a section group. Omitted fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct UpdateSectionGroup {
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
@@ -206,6 +280,18 @@ pub struct UpdateSectionGroup {
     /// The name of an icon; `null` removes it.
     #[serde(default)]
     pub icon: Patch<Icon>,
+    /// The title by language, which replaces all current ones.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub localized_title: Option<LocalizedTitle>,
+    /// `true` makes the group a draft, which visitors cannot see; `false` makes it live.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub draft: Option<bool>,
+    /// The id of the group to move the group into, as its last child; `null` moves it to the top level of the site.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
+    pub parent_section_group_id: Patch<String>,
 }
 
 /// A section to move into a group.
@@ -222,8 +308,18 @@ pub struct AddSectionToGroup {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "{T}Move"))]
+#[serde(bound(deserialize = "T: Deserialize<'de>"))]
 pub struct MoveBeside<T> {
-    pub position: BesidePosition<T>,
+    /// The position; the last one by default.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub position: Option<BesidePosition<T>>,
+}
+
+impl<T> Default for MoveBeside<T> {
+    fn default() -> Self {
+        Self { position: None }
+    }
 }
 
 /// A position relative to a sibling: either `before` or `after`.

@@ -6,14 +6,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as Serde
 
 use super::{
     BoundedText, CollectionId, DefaultLevel, Emoji, IntegrationName, OrgId, Patch, RevisionId, Role, SpaceId,
-    Timestamp, Url, list::constants, patch::deserialize_non_null,
+    SpaceMergeRules, Timestamp, TranslationLanguage, Unsupported, Url,
+    list::constants,
+    patch::deserialize_non_null,
+    unsupported::{reject_computed_source, reject_space_template},
 };
 
 constants! {
     /// `space`.
     SpaceObject = "space",
-    /// `space`, the only type of space.
-    SpaceType = "space",
 }
 
 /// The title of a space.
@@ -59,9 +60,6 @@ pub struct Space {
     /// Always `space`.
     pub object: SpaceObject,
     pub id: SpaceId,
-    /// Always `space`. Published clients require this field.
-    #[serde(rename = "type")]
-    pub kind: SpaceType,
     pub title: SpaceTitle,
     pub emoji: Emoji,
     pub visibility: Visibility,
@@ -89,6 +87,12 @@ pub struct Space {
     pub visitor_auth: Option<VisitorAuth>,
     /// The current revision.
     pub revision: RevisionId,
+    /// The language of the content, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<TranslationLanguage>,
+    /// The rules for merging change requests. Returned as `inherit` to visitors.
+    #[serde(default)]
+    pub merge_rules: SpaceMergeRules,
     /// The access level of members without a grant of their own: a role, `inherit` for the level of the parent
     /// collection or organization, or `null` for no access. The returned value can be sent back without effect.
     pub default_level: Option<Level>,
@@ -151,6 +155,8 @@ pub struct SpacePermissions {
     pub comment: bool,
     pub merge: bool,
     pub review: bool,
+    /// Always `false`, because the platform has no integrations.
+    pub install_integration: bool,
 }
 
 /// The hosting service of a Git repository.
@@ -163,17 +169,31 @@ pub enum GitProvider {
     GithubLegacy,
 }
 
+/// The state of the synchronization between a space and its repository.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum GitInstallationStatus {
+    /// The space is kept in sync with the repository.
+    Active,
+    /// The space was imported from the repository or exported to it. Its Git Sync is not set up.
+    Pending,
+}
+
 /// The Git repository of a space, as returned with the space and by the Git information operation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GitSync {
+    /// The id of the Git Sync installation, which is the id of the space.
+    pub installation_id: SpaceId,
+    pub installation_status: GitInstallationStatus,
+    /// The hosting service as stated by the last import or export, or else derived from the host of the repository:
+    /// `github` for github.com, `gitlab` for all others, because published clients know no other services.
+    pub installation_provider: GitProvider,
     /// The name of the repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repo_name: Option<String>,
-    /// The hosting service.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub installation_provider: Option<GitProvider>,
     /// The integration that synchronizes the space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
@@ -202,6 +222,16 @@ pub struct CreateSpace {
     pub parent: Option<String>,
     /// Controls how live content can be changed; `locked` by default.
     pub edit_mode: Option<EditMode>,
+    /// The language of the content.
+    pub language: Option<TranslationLanguage>,
+    /// Not supported.
+    #[serde(default, deserialize_with = "reject_space_template")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub template: Unsupported,
+    /// Not supported.
+    #[serde(default, deserialize_with = "reject_computed_source")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub computed_source: Unsupported,
 }
 
 /// An access level in requests and responses, where `null` represents [`DefaultLevel::Nobody`].
@@ -322,4 +352,12 @@ pub struct UpdateSpace {
     /// The URL of an image; `null` removes it. Cannot be combined with `emoji`.
     #[serde(default)]
     pub icon: Patch<Url>,
+    /// The language of the content.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub language: Option<TranslationLanguage>,
+    /// The rules for merging change requests.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub merge_rules: Option<SpaceMergeRules>,
 }

@@ -65,6 +65,7 @@ languages! {
     Russian = "ru" "Russian",
     Japanese = "ja" "Japanese",
     Chinese = "zh" "Chinese",
+    TraditionalChinese = "zh-tw" "Traditional Chinese",
     Cantonese = "yue" "Cantonese",
     Korean = "ko" "Korean",
     Arabic = "ar" "Arabic",
@@ -141,6 +142,8 @@ pub struct TranslationResult {
     pub space: SpaceId,
     /// The revision of that space that the last run created.
     pub revision: RevisionId,
+    /// The language of that space.
+    pub language: TranslationLanguage,
 }
 
 /// Run statistics of a translation.
@@ -213,7 +216,10 @@ pub struct Translation {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CreateTranslation {
-    pub source: NewTranslationSource,
+    /// The source. By default, the only space of the organization.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub source: Option<NewTranslationSource>,
     /// The target language.
     pub language: TranslationLanguage,
     /// Instructions for the translator, for example the tone, the audience, or terms to leave untranslated.
@@ -229,8 +235,10 @@ pub struct NewTranslationSource {
     /// The id of a space in the organization.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub space: String,
-    /// The language of the source space.
-    pub language: TranslationLanguage,
+    /// The language of the source space. By default, the language that is set for the space, otherwise English.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub language: Option<TranslationLanguage>,
 }
 
 /// An update of a translation.
@@ -250,15 +258,23 @@ const TERM: &str = r"^(?!\s)(?!.*\s$)[^\u0000\n\u27e6\u27e7]+$";
 
 /// Replaces the additional properties of a map by a property per language.
 #[cfg(feature = "schema")]
-fn by_language(schema: &mut schemars::Schema) {
+pub(crate) fn by_language(schema: &mut schemars::Schema) {
     let Some(object) = schema.as_object_mut() else { return };
-    let Some(mut of_each) = object.insert("additionalProperties".to_owned(), false.into()) else { return };
-    of_each["pattern"] = TERM.into();
+    let Some(of_each) = object.insert("additionalProperties".to_owned(), false.into()) else { return };
     let named = TranslationLanguage::ALL.iter().filter_map(|language| {
         let name = serde_json::to_value(language).ok()?;
         Some((name.as_str()?.to_owned(), of_each.clone()))
     });
     object.insert("properties".to_owned(), serde_json::Value::Object(named.collect()));
+}
+
+/// Restricts the values of a map by language to the pattern of terms.
+#[cfg(feature = "schema")]
+fn terms_by_language(schema: &mut schemars::Schema) {
+    if let Some(of_each) = schema.as_object_mut().and_then(|object| object.get_mut("additionalProperties")) {
+        of_each["pattern"] = TERM.into();
+    }
+    by_language(schema);
 }
 
 /// A glossary term and its translations.
@@ -275,7 +291,7 @@ pub struct GlossaryEntry {
     pub term: GlossaryTerm,
     /// The translations by language. In other languages, the translator chooses the translation.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[cfg_attr(feature = "schema", schemars(transform = by_language))]
+    #[cfg_attr(feature = "schema", schemars(transform = terms_by_language))]
     pub translations: BTreeMap<TranslationLanguage, GlossaryTerm>,
     /// `true` if the term is left untranslated in languages for which the entry has no translation.
     #[serde(default)]

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{UserId, list::constants};
+use super::{BoundedText, Patch, Url, UserId, list::constants, patch::deserialize_non_null};
 
 constants! {
     /// `user`.
@@ -36,4 +36,18 @@ pub struct User {
 pub struct UserUrls {
     /// The user in this API.
     pub location: String,
+}
+
+/// A partial update of a user. Omitted fields are unchanged.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct UpdateUser {
+    /// The name shown to other users.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub display_name: Option<BoundedText<1, 64>>,
+    /// The URL of the user's picture; `null` removes it.
+    #[serde(default, rename = "photoURL")]
+    pub photo_url: Patch<Url>,
 }

@@ -63,7 +63,7 @@ pub enum WebError {
     /// The host is unreachable or closed the connection.
     #[error("cannot be fetched: {0}")]
     Unreachable(String),
-    /// The request exceeded its time limit.
+    /// The request exceeded one of its time limits: for connecting, for a response to begin or continue, or in total.
     #[error("cannot be fetched within {0:?}")]
     TimedOut(Duration),
     /// The host returned an error status.

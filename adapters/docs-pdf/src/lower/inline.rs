@@ -185,11 +185,13 @@ fn colour(colour: MarkColor) -> Option<&'static str> {
     Some(match colour {
         MarkColor::Default => return None,
         MarkColor::Green | MarkColor::Success => "green",
-        MarkColor::Blue | MarkColor::Primary => "blue",
+        MarkColor::Blue | MarkColor::Primary | MarkColor::Tint => "blue",
         MarkColor::Red | MarkColor::Danger => "red",
         MarkColor::Orange | MarkColor::Warning => "orange",
         MarkColor::Yellow => "yellow",
-        MarkColor::Purple => "purple",
+        MarkColor::Purple | MarkColor::Violet => "purple",
+        MarkColor::Pink => "pink",
+        MarkColor::Cyan => "cyan",
         MarkColor::Info => "grey",
     })
 }

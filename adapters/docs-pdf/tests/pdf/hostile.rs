@@ -31,9 +31,10 @@ fn user_text_is_rendered_literally_and_never_executed() {
     for text in NASTY {
         let title = Some((*text).to_owned());
         let line = Block::new(BlockKind::CodeLine { highlighted: Some(true) }, vec![crate::text(text)]);
-        let (overflow, full_width) = (None, None);
-        let kind =
-            BlockKind::Code { syntax: title.clone(), title, overflow, line_numbers: Some(true), full_width };
+        let mut kind = BlockKind::plain_code(title.clone());
+        if let BlockKind::Code { title: shown, line_numbers, .. } = &mut kind {
+            (*shown, *line_numbers) = (title, Some(true));
+        }
         blocks.push(Block::new(kind, vec![Node::Block(line)]));
         blocks.push(Block::new(BlockKind::Math { formula: (*text).to_owned() }, Vec::new()));
         blocks.push(Block::new(BlockKind::Embed { url: (*text).to_owned(), full_width: None }, Vec::new()));

@@ -1,4 +1,4 @@
-//! Computes the roles of many members on one space or collection in batches, with the same rules as the resolver.
+//! Computes the roles of many members on one space, collection or site in batches, with the same rules as the resolver.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -8,18 +8,28 @@ use std::{
 use super::resolver::{MAX_COLLECTION_DEPTH, MAX_TEAM_GRANTS};
 use crate::{
     Error, Result,
-    model::{CollectionId, ContentTarget, DefaultLevel, Grantee, Role, TeamId, UserId},
+    model::{CollectionId, DefaultLevel, Grantee, PermissionTarget, Role, TeamId, UserId},
     policy::{Layer, effective_role},
     store::{
         Entity, Indexed, Key, MAX_SCAN, Scan, StoreResult, Tx, decode, key,
-        records::{CollectionRecord, GrantRecord, MemberRecord, SpaceRecord, TeamMemberRecord, TeamRecord},
+        records::{
+            CollectionRecord, GrantRecord, MemberRecord, SiteRecord, SpaceRecord, TeamMemberRecord,
+            TeamRecord,
+        },
     },
 };
 
-/// A space or collection with its ancestors and the teams that have a role on any of them.
+/// A space, collection or site with its ancestors and the teams that have a role on any of them.
 pub(in crate::platform) struct Audience {
     /// Innermost first.
     layers: Vec<ContentLayer>,
+}
+
+/// A member's grants on one layer.
+pub(in crate::platform) struct HeldLayer<'a> {
+    pub(in crate::platform) layer: Layer,
+    /// The team with the highest role on the layer among the member's teams.
+    pub(in crate::platform) team: Option<&'a TeamId>,
 }
 
 /// The fields of a content record that determine members' roles.
@@ -32,19 +42,25 @@ struct ContentLayer {
 
 impl Audience {
     /// Loads all data that does not depend on the member.
-    pub(in crate::platform) async fn load(tx: &Tx, content: &ContentTarget) -> Result<Self> {
+    pub(in crate::platform) async fn load(tx: &Tx, target: &PermissionTarget) -> Result<Self> {
         let mut layers = Vec::new();
-        let mut parent = match content {
-            ContentTarget::Space(id) => {
+        let mut parent = match target {
+            PermissionTarget::Space(id) => {
                 let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(id)).await?;
                 let space = space.ok_or_else(|| Error::not_found("space"))?;
                 layers.push(ContentLayer::new(space.id.as_str(), space.default_level, &space.created_by));
                 space.parent.clone()
             }
-            ContentTarget::Collection(id) => Some(id.clone()),
+            PermissionTarget::Collection(id) => Some(id.clone()),
+            PermissionTarget::Site(id) => {
+                let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::key_for(id)).await?;
+                let site = site.ok_or_else(|| Error::not_found("site"))?;
+                layers.push(ContentLayer::new(site.id.as_str(), site.default_level, &site.created_by));
+                None
+            }
         };
         // The ancestor collections. For a collection, the first layer is the collection itself.
-        let most = MAX_COLLECTION_DEPTH + usize::from(matches!(content, ContentTarget::Collection(_)));
+        let most = MAX_COLLECTION_DEPTH + usize::from(matches!(target, PermissionTarget::Collection(_)));
         for _ in 0..most {
             let Some(above) = collection(tx, parent.as_ref()).await? else { break };
             layers.push(ContentLayer::new(above.id.as_str(), above.default_level, &above.created_by));
@@ -61,6 +77,20 @@ impl Audience {
         tx: &Tx,
         members: &[Arc<MemberRecord>],
     ) -> Result<Vec<Option<Role>>> {
+        let held = self.held(tx, members).await?;
+        let role = |(member, held): (&Arc<MemberRecord>, Vec<HeldLayer<'_>>)| {
+            let layers: Vec<Layer> = held.into_iter().map(|held| held.layer).collect();
+            effective_role(member.role, &layers)
+        };
+        Ok(members.iter().zip(held).map(role).collect())
+    }
+
+    /// Returns the grants of each member, innermost first. The members must be consecutive and in key order.
+    pub(in crate::platform) async fn held(
+        &self,
+        tx: &Tx,
+        members: &[Arc<MemberRecord>],
+    ) -> Result<Vec<Vec<HeldLayer<'_>>>> {
         let (Some(first), Some(last)) = (members.first(), members.last()) else { return Ok(Vec::new()) };
         let (first, last) = (&first.user, &last.user);
         let teams: BTreeSet<&TeamId> =
@@ -79,17 +109,21 @@ impl Audience {
         for place in places.iter().flatten() {
             member_of.entry(&place.user).or_default().insert(&place.team);
         }
-        let role = |member: &Arc<MemberRecord>| {
+        let held = |member: &Arc<MemberRecord>| {
             let mine = member_of.get(&member.user);
-            let layers = self.layers.iter().zip(&own).map(|(layer, own)| Layer {
-                level: layer.level,
-                is_creator: layer.created_by == member.user,
-                member: own.get(&member.user).copied(),
-                team: layer.highest(mine),
+            let layers = self.layers.iter().zip(&own).map(|(layer, own)| {
+                let team = layer.highest(mine);
+                let layer = Layer {
+                    level: layer.level,
+                    is_creator: layer.created_by == member.user,
+                    member: own.get(&member.user).copied(),
+                    team: team.map(|(_, role)| role),
+                };
+                HeldLayer { layer, team: team.map(|(team, _)| team) }
             });
-            effective_role(member.role, &layers.collect::<Vec<_>>())
+            layers.collect()
         };
-        Ok(members.iter().map(role).collect())
+        Ok(members.iter().map(held).collect())
     }
 
     async fn read_teams(&mut self, tx: &Tx) -> Result<()> {
@@ -121,10 +155,11 @@ impl ContentLayer {
         Self { id: id.into(), level, created_by: created_by.clone(), teams: Vec::new() }
     }
 
-    /// Returns the highest role among these teams.
-    fn highest(&self, teams: Option<&BTreeSet<&TeamId>>) -> Option<Role> {
+    /// Returns the team with the highest role among these teams.
+    fn highest(&self, teams: Option<&BTreeSet<&TeamId>>) -> Option<(&TeamId, Role)> {
         let teams = teams?;
-        self.teams.iter().filter(|(team, _)| teams.contains(team)).map(|(_, role)| *role).max()
+        let mine = self.teams.iter().filter(|(team, _)| teams.contains(team));
+        mine.map(|(team, role)| (team, *role)).max_by_key(|(_, role)| *role)
     }
 }
 

@@ -1,4 +1,5 @@
-//! Resolves one actor's access to the content of an organization. Grants and collections are read once for many spaces.
+//! Resolves one actor's access to the content and sites of an organization. Grants and collections are read once for
+//! many spaces.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -9,14 +10,14 @@ use crate::{
     Result,
     model::{CollectionId, Grantee, Role, TeamId, UserId},
     platform::kernel::actor::Actor,
-    policy::{CollectionAccess, Layer, OrgAccess, SpaceAccess},
+    policy::{CollectionAccess, Layer, OrgAccess, SiteAccess, SpaceAccess},
     store::{
         Key, StoreResult, Tx, decode,
-        records::{CollectionRecord, GrantRecord, SpaceRecord, TeamMemberRecord, TeamRecord},
+        records::{CollectionRecord, GrantRecord, SiteRecord, SpaceRecord, TeamMemberRecord, TeamRecord},
     },
 };
 
-/// Maximum number of teams with an explicit role on one space or collection.
+/// Maximum number of teams with an explicit role on one space, collection or site.
 pub(in crate::platform) const MAX_TEAM_GRANTS: u32 = 100;
 /// Maximum nesting depth of collections.
 pub(in crate::platform) const MAX_COLLECTION_DEPTH: usize = 10;
@@ -32,14 +33,14 @@ pub(in crate::platform) struct AccessResolver {
     teams: HashMap<TeamId, bool>,
 }
 
-/// Explicit roles on one space or collection: the member's own, and the highest of their teams.
+/// Explicit roles on one space, collection or site: the member's own, and the highest of their teams.
 #[derive(Clone, Copy, Default)]
 struct GrantedRoles {
     member: Option<Role>,
     team: Option<Role>,
 }
 
-/// The fields of a content record that determine access.
+/// The fields of a record that determine access.
 struct Subject<'a> {
     id: &'a str,
     parent: Option<&'a CollectionId>,
@@ -100,17 +101,36 @@ impl AccessResolver {
         Ok(collections.iter().cloned().map(|collection| collection.and_then(access)).collect())
     }
 
+    /// Returns the access to each of these sites in order, with `None` for missing and hidden ones.
+    pub(in crate::platform) async fn sites(
+        &mut self,
+        tx: &Tx,
+        sites: Vec<Option<Arc<SiteRecord>>>,
+    ) -> Result<Vec<Option<SiteAccess>>> {
+        let user = self.user.clone();
+        let subjects: Vec<Subject<'_>> =
+            sites.iter().flatten().map(|site| site_subject(site, user.as_ref())).collect();
+        self.read(tx, &subjects).await?;
+        let access = |site: Arc<SiteRecord>| {
+            let layer = self.layer(&site_subject(&site, user.as_ref()));
+            self.org.site(site, layer).ok()
+        };
+        Ok(sites.iter().cloned().map(|site| site.and_then(access)).collect())
+    }
+
+    /// Returns the access layer of a subject with the granted roles.
+    fn layer(&self, subject: &Subject<'_>) -> Layer {
+        let held = self.held.get(subject.id).copied().unwrap_or_default();
+        Layer { member: held.member, team: held.team, ..subject.layer }
+    }
+
     /// Returns the access layers of the content and its ancestors with their granted roles, innermost first.
     fn layers(&self, subject: &Subject<'_>) -> Vec<Layer> {
-        let with = |subject: &Subject<'_>| {
-            let held = self.held.get(subject.id).copied().unwrap_or_default();
-            Layer { member: held.member, team: held.team, ..subject.layer }
-        };
-        let mut layers = vec![with(subject)];
+        let mut layers = vec![self.layer(subject)];
         let mut parent = subject.parent;
         while let Some(above) = parent.and_then(|id| self.collections.get(id)).and_then(Option::as_ref) {
             let above = collection_subject(above, self.user.as_ref());
-            layers.push(with(&above));
+            layers.push(self.layer(&above));
             parent = above.parent.filter(|_| layers.len() <= MAX_COLLECTION_DEPTH);
         }
         layers
@@ -209,4 +229,10 @@ fn collection_subject<'a>(collection: &'a CollectionRecord, user: Option<&UserId
     let is_creator = user == Some(&collection.created_by);
     let layer = Layer { level: collection.default_level, is_creator, ..Layer::default() };
     Subject { id: collection.id.as_str(), parent: collection.parent.as_ref(), layer }
+}
+
+fn site_subject<'a>(site: &'a SiteRecord, user: Option<&UserId>) -> Subject<'a> {
+    let is_creator = user == Some(&site.created_by);
+    let layer = Layer { level: site.default_level, is_creator, ..Layer::default() };
+    Subject { id: site.id.as_str(), parent: None, layer }
 }

@@ -1,34 +1,39 @@
 //! Operations on change requests.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
 use docs_macros::{boxed, operation};
 
 use crate::{
     Error, Result,
-    content::{Conflict, ConflictNote, ContentMerge, Subject, ThreeWay, clash_field},
+    content::document,
     model::{
-        self, ChangeRequest, ChangeRequestId, ChangeRequestObject, ChangeRequestStatus, ChangeRequestUrls,
-        ConflictSubject, CreateChangeRequest, JobId, MergeConflict, MergeOutcome, MergeResult, PageId,
-        RevisionId, SpaceId, Timestamp, UpdateChangeRequest, UpdateOutcome, UpdateResult, UserId,
+        self, ChangeRequest, ChangeRequestId, ChangeRequestLink, ChangeRequestLinkId, ChangeRequestLinkInput,
+        ChangeRequestLinks, ChangeRequestObject, ChangeRequestStatus, ChangeRequestUrls, CreateChangeRequest,
+        Document, JobId, SpaceId, Timestamp, UpdateChangeRequest, UserId,
     },
     platform::{
         access,
-        kernel::{actor::Actor, platform::Platform, request::Right, write::MAX_WRITE_ATTEMPTS},
-        library::{follow::git, head::move_head},
+        content::short_documents::ShortDocument,
+        kernel::{actor::Actor, platform::Platform, request::Right},
+        library::follow::git,
         nouns::{ChangeRequestHandle, ChangeRequests, RequestRef, filters::RequestFilter, list_identities},
     },
-    policy::{SpaceAccess, SpaceAction, SpaceProof},
+    policy::{SpaceAccess, SpaceAction},
     store::{
         Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Tx, Value,
-        records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord, counter, linked_id},
+        records::{
+            ChangeRequestRecord, RequestedReviewerRecord, RevisionRecord, SpaceRecord, counter, linked_id,
+        },
         topic,
     },
 };
+
+/// Maximum size of the description of a change request as Markdown, in bytes.
+pub(in crate::platform) const MAX_DESCRIPTION_BYTES: usize = 8 << 10;
+/// Maximum total size of the descriptions in a list, as JSON, in bytes. The list ends earlier.
+pub(in crate::platform) const MAX_LISTED_DESCRIPTION_BYTES: usize = 1024 * 1024;
 
 impl<'p> ChangeRequests<'p> {
     /// Lists the change requests of a space, newest first.
@@ -38,8 +43,11 @@ impl<'p> ChangeRequests<'p> {
         let tx = platform.read().await?;
         let access = access::space(&tx, actor, space).await?;
         let contributor = filter.contributor.as_ref().map(|user| user.parse::<UserId>());
+        let reviewer = filter.requested_reviewer.as_ref().map(|user| user.parse::<UserId>());
         // A string that is not a valid id matches no user.
-        let nobody = matches!(contributor, Some(Err(_)));
+        let nobody = matches!(contributor, Some(Err(_))) || matches!(reviewer, Some(Err(_)));
+        let nothing = nobody || filter.topic.is_some();
+        let reviewer = reviewer.and_then(std::result::Result::ok);
         let prefix = match (&contributor, filter.status) {
             (Some(Ok(user)), _) => ChangeRequestRecord::by_contributor(space, user),
             (Some(Err(_)), _) => ChangeRequestRecord::by_space(space),
@@ -51,23 +59,38 @@ impl<'p> ChangeRequests<'p> {
         while let Some(rows) = list.rows(&tx).await? {
             let keys = rows.iter().map(|(_, value)| request_key(value)).collect::<Result<Vec<Key>>>()?;
             let found = tx.get_many::<ChangeRequestRecord>(&keys).await?;
+            let found = keep_waiting_for(&tx, found, reviewer.as_ref()).await?;
             let fits = |request: &Arc<ChangeRequestRecord>| {
-                !nobody
+                !nothing
                     && filter.status.is_none_or(|status| status == request.status)
                     && filter.creator.as_ref().is_none_or(|user| user == request.created_by.as_str())
             };
-            list.offer_all(&rows, found.into_iter().map(|request| request.filter(fits)));
+            let fitting = rows
+                .iter()
+                .zip(found)
+                .map(|((row, _), request)| request.filter(fits).map(|request| (row.clone(), request)));
+            list.offer_all(&rows, fitting);
         }
-        let counted = filter.contributor.is_none() && filter.creator.is_none();
+        let counted = *filter == RequestFilter { status: filter.status, ..RequestFilter::default() };
         let count = match counted {
             true => {
                 u64::try_from(tx.number(&ChangeRequestRecord::count_in(space, filter.status)).await?).ok()
             }
             false => None,
         };
+        let cursors = list.cursors();
         let page = list.finish(&tx, count).await?;
-        let items = platform.request_views(&tx, actor, access.space(), &page.items).await?;
-        Ok(Page { items, next: page.next, count: page.count })
+        let (rows, mut requests): (Vec<Key>, Vec<_>) = page.items.into_iter().unzip();
+        let mut bytes = 0_usize;
+        let fitting = requests.iter().take_while(|request: &&Arc<ChangeRequestRecord>| {
+            let is_first = bytes == 0;
+            bytes += request.description.len();
+            is_first || bytes <= MAX_LISTED_DESCRIPTION_BYTES
+        });
+        let shown = fitting.count();
+        requests.truncate(shown);
+        let items = platform.request_views(&tx, actor, access.space(), &requests).await?;
+        Ok(Page { items, next: cursors.next(&rows, shown, page.next), count: page.count })
     }
 
     /// Creates a draft change request from the current content of the space.
@@ -113,103 +136,13 @@ impl<'p> ChangeRequestHandle<'p> {
         let Self { caller, at: RequestRef { space, request: name } } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
         let (job, now) = (platform.id(), platform.now());
-        let operation = change_request_update(actor, space, name, &change, &job, now);
+        let description = change.description.as_ref().map(stored_description).transpose()?;
+        let new_links: Vec<ChangeRequestLinkId> =
+            change.links.iter().flat_map(|links| links.iter()).map(|_| platform.id()).collect();
+        let sent =
+            SentMetadata { change: &change, description: description.as_deref(), new_links: &new_links };
+        let operation = change_request_update(actor, space, name, &sent, &job, now);
         platform.write_request(actor, &operation, space, name).await
-    }
-
-    /// Merges a change request into its space. Conflicts do not abort the merge: they are recorded in the content.
-    ///
-    /// The cost is proportional to the changes on both sides, not to the size of the space.
-    ///
-    /// # Errors
-    /// `Forbidden` without the `review` role; `Conflict` for a merged or archived request.
-    #[boxed]
-    pub async fn merge(self) -> Result<MergeResult> {
-        let Self { caller, at: RequestRef { space, request: name } } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
-        let done = platform.idempotent(actor, Right::Space(space.clone(), SpaceAction::Review), async move {
-            let id: RevisionId = platform.id();
-            for _ in 0..MAX_WRITE_ATTEMPTS {
-                let storing = platform.begin_write_window();
-                let at = platform.read_merge_sides(actor, space, name, SpaceAction::Review).await?;
-                let (main, request) = (&at.space, &at.request);
-                let merged = platform
-                    .content()
-                    .merge(
-                        &main.domain,
-                        ThreeWay { base: request.base_root, ours: main.root, theirs: request.root },
-                    )
-                    .await?;
-                let by = actor.require_user()?.clone();
-                let revision = RevisionRecord {
-                    parents: vec![main.head.clone(), request.head.clone()],
-                    kind: RevisionKind::Merge(request.id.clone()),
-                    conflicts: conflicting_pages(&merged),
-                    ..RevisionRecord::new(id.clone(), space.clone(), merged.root, platform.now(), by)
-                };
-                let result = if merged.is_clean() { MergeOutcome::Merge } else { MergeOutcome::Conflicts };
-                let done = MergeResult { revision: id.clone(), result, conflicts: merge_conflicts(&merged) };
-                let job = platform.id();
-                let merge = merge_change_request(actor, &at, &revision, &job);
-                platform.check_write_window(storing)?;
-                let stored = platform.write_unless_moved(actor, &merge, || done.clone());
-                if let Some(done) = stored.await? {
-                    return Ok(done);
-                }
-            }
-            Err(Error::conflict("the space kept changing; try again"))
-        });
-        done.await
-    }
-
-    /// Updates a change request with the current content of its space. Conflicts are recorded in the content of the
-    /// request.
-    ///
-    /// # Errors
-    /// `Forbidden` without the `edit` role; `Conflict` for a merged or archived request.
-    #[boxed]
-    pub async fn pull(self) -> Result<UpdateResult> {
-        let Self { caller, at: RequestRef { space, request: name } } = self;
-        let (platform, actor) = (caller.platform, &caller.actor());
-        let done = platform.idempotent(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
-            let id: RevisionId = platform.id();
-            for _ in 0..MAX_WRITE_ATTEMPTS {
-                let storing = platform.begin_write_window();
-                let at = platform.read_merge_sides(actor, space, name, SpaceAction::Edit).await?;
-                let (main, request) = (&at.space, &at.request);
-                if main.head == *request.base() {
-                    return Ok(UpdateResult {
-                        revision: request.head.clone(),
-                        result: UpdateOutcome::Update,
-                        conflicts: Vec::new(),
-                    });
-                }
-                let merged = platform
-                    .content()
-                    .merge(
-                        &main.domain,
-                        ThreeWay { base: request.base_root, ours: main.root, theirs: request.root },
-                    )
-                    .await?;
-                let by = actor.require_user()?.clone();
-                let revision = RevisionRecord {
-                    parents: vec![request.head.clone(), main.head.clone()],
-                    kind: RevisionKind::Update,
-                    conflicts: conflicting_pages(&merged),
-                    ..RevisionRecord::new(id.clone(), space.clone(), merged.root, platform.now(), by)
-                };
-                let result = if merged.is_clean() { UpdateOutcome::Update } else { UpdateOutcome::Conflicts };
-                let done = UpdateResult { revision: id.clone(), result, conflicts: merge_conflicts(&merged) };
-                let pull = pull_change_request(actor, &at, &revision);
-                platform.check_write_window(storing)?;
-                let stored = platform.write_unless_moved(actor, &pull, || done.clone());
-                if let Some(done) = stored.await? {
-                    return Ok(done);
-                }
-            }
-            Err(Error::conflict("the space kept changing; try again"))
-        });
-        done.await
     }
 }
 
@@ -242,22 +175,6 @@ impl Platform {
         .await
     }
 
-    /// Reads the two sides of a merge: the space and the change request.
-    async fn read_merge_sides(
-        &self,
-        actor: &Actor,
-        space: &SpaceId,
-        name: &str,
-        action: SpaceAction,
-    ) -> Result<MergeSides> {
-        let tx = self.read().await?;
-        let access = access::space(&tx, actor, space).await?;
-        let space = Arc::clone(access.require(action)?.space());
-        let request = find(&tx, &space.id, name).await?;
-        require_editable(&request)?;
-        Ok(MergeSides { space, request, action })
-    }
-
     /// Builds the views of change requests of one space.
     pub(in crate::platform) async fn request_views(
         &self,
@@ -266,22 +183,42 @@ impl Platform {
         space: &SpaceRecord,
         requests: &[Arc<ChangeRequestRecord>],
     ) -> Result<Vec<ChangeRequest>> {
-        let users: Vec<UserId> = requests.iter().map(|request| request.created_by.clone()).collect();
-        let users = self.visible_users(tx, (actor, &space.organization), &users).await?;
+        let merged: Vec<Key> = requests
+            .iter()
+            .filter_map(|request| Some(RevisionRecord::key_for(&request.space, request.merged.as_ref()?)))
+            .collect();
+        let mut merges = tx.get_many::<RevisionRecord>(&merged).await?.into_iter();
+        let merges: Vec<Option<Arc<RevisionRecord>>> = requests
+            .iter()
+            .map(|request| request.merged.as_ref().and_then(|_| merges.next().flatten()))
+            .collect();
+        let creators = requests.iter().map(|request| &request.created_by);
+        let users: Vec<UserId> =
+            creators.chain(merges.iter().flatten().map(|merge| &merge.by)).cloned().collect();
+        let mut users = self.visible_users(tx, (actor, &space.organization), &users).await?;
+        let mut mergers = users.split_off(requests.len()).into_iter();
         let counters: Vec<Key> =
             requests.iter().map(|request| counter(request.id.as_str(), "comments")).collect();
         let comments = tx.numbers(&counters).await?;
-        let shown = requests.iter().zip(users).zip(comments).map(|((request, created_by), comments)| {
+        let shown = requests.iter().zip(merges).zip(users).zip(comments);
+        let shown = shown.map(|(((request, merge), created_by), comments)| {
             let (location, app) = self.urls().change_request(&space.id, &request.id, request.number);
-            ChangeRequest {
+            let description = match request.description.is_empty() {
+                true => None,
+                false => Some(ShortDocument::parse(&request.description)?),
+            };
+            Ok(ChangeRequest {
                 object: ChangeRequestObject::Is,
                 id: request.id.clone(),
                 number: request.number,
                 status: request.status,
                 subject: request.subject.clone(),
+                description,
                 created_by,
                 created_at: request.created_at,
                 updated_at: request.updated_at,
+                merged_by: merge.as_ref().and_then(|_| mergers.next()),
+                merged_at: merge.map(|merge| merge.created_at),
                 space: space.id.clone(),
                 revision: request.head.clone(),
                 revision_initial: request.initial.clone(),
@@ -289,15 +226,32 @@ impl Platform {
                 revision_merged: request.merged.clone(),
                 comments: u64::try_from(comments).unwrap_or(0),
                 outdated: is_outdated(space, request),
+                links: request.links.clone(),
                 urls: ChangeRequestUrls { app, location },
-            }
+            })
         });
-        Ok(shown.collect())
+        shown.collect()
     }
 }
 
+/// Removes the change requests without a pending review request for a user.
+pub(in crate::platform) async fn keep_waiting_for(
+    tx: &Tx,
+    requests: Vec<Option<Arc<ChangeRequestRecord>>>,
+    reviewer: Option<&UserId>,
+) -> Result<Vec<Option<Arc<ChangeRequestRecord>>>> {
+    let Some(reviewer) = reviewer else { return Ok(requests) };
+    let present = requests.iter().flatten();
+    let keys: Vec<Key> =
+        present.map(|request| RequestedReviewerRecord::key_for(&request.id, reviewer)).collect();
+    let mut waiting = tx.get_many::<RequestedReviewerRecord>(&keys).await?.into_iter();
+    let keep =
+        |request: Option<Arc<ChangeRequestRecord>>| request.filter(|_| waiting.next().flatten().is_some());
+    Ok(requests.into_iter().map(keep).collect())
+}
+
 /// Returns `true` if an editable change request is outdated, because its space has changed.
-fn is_outdated(space: &SpaceRecord, request: &ChangeRequestRecord) -> bool {
+pub(in crate::platform) fn is_outdated(space: &SpaceRecord, request: &ChangeRequestRecord) -> bool {
     is_editable(request.status) && space.head != *request.base() && space.root != request.base_root
 }
 
@@ -344,70 +298,13 @@ pub(in crate::platform) async fn find(
     request.filter(|request| request.space == *space).ok_or_else(missing)
 }
 
-fn request_key(value: &Value) -> Result<Key> {
+pub(in crate::platform) fn request_key(value: &Value) -> Result<Key> {
     Ok(ChangeRequestRecord::key_for(&linked_id::<ChangeRequestId>(value)?))
-}
-
-/// Returns the pages with conflicts between the two sides of a merge.
-pub(in crate::platform) fn conflicting_pages(merged: &ContentMerge) -> Vec<PageId> {
-    note_pages(&merged.conflicts)
-}
-
-/// The first [`RevisionRecord::MAX_CONFLICTS`] pages with conflict notes, in id order.
-fn note_pages(conflicts: &[ConflictNote]) -> Vec<PageId> {
-    let pages: BTreeSet<&PageId> = conflicts
-        .iter()
-        .filter_map(|note| match &note.subject {
-            Subject::Page(page) => Some(page),
-            Subject::File(_) | Subject::Reusable(_) | Subject::Variable(_) => None,
-        })
-        .collect();
-    pages.into_iter().take(RevisionRecord::MAX_CONFLICTS).cloned().collect()
-}
-
-/// The merge conflicts returned to the caller, at most [`RevisionRecord::MAX_CONFLICTS`].
-fn merge_conflicts(merged: &ContentMerge) -> Vec<MergeConflict> {
-    let shown = merged.conflicts.iter().take(RevisionRecord::MAX_CONFLICTS).map(|note| {
-        let (kind, id) = match &note.subject {
-            Subject::Page(id) => (ConflictSubject::Page, id.to_string()),
-            Subject::File(id) => (ConflictSubject::File, id.to_string()),
-            Subject::Reusable(id) => (ConflictSubject::ReusableContent, id.to_string()),
-            Subject::Variable(name) => (ConflictSubject::Variable, name.clone()),
-        };
-        let field = match &note.conflict {
-            Conflict::Field { field } => field.as_str(),
-            Conflict::Text => "document",
-            Conflict::Existence => clash_field::EXISTENCE,
-            Conflict::ParentGone { .. } | Conflict::Cycle | Conflict::Misplaced => clash_field::POSITION,
-            Conflict::SlugTaken { .. } => "slug",
-        };
-        MergeConflict { kind, id, field: field.to_owned() }
-    });
-    shown.collect()
 }
 
 /// Publishes a head change of the request on the feed.
 pub(in crate::platform) fn feed_head(tx: &mut Tx, request: &ChangeRequestRecord) {
     tx.feed(topic::HEAD, KeyBuf::new("head").part(request.space.as_str()).part(request.id.as_str()).key());
-}
-
-/// The space and the change request, as read before a merge.
-struct MergeSides {
-    space: Arc<SpaceRecord>,
-    request: Arc<ChangeRequestRecord>,
-    action: SpaceAction,
-}
-
-impl MergeSides {
-    /// Reads both records again and checks permissions. Returns `None` if either head has changed.
-    async fn reread(&self, tx: &Tx, actor: &Actor) -> Result<Option<(SpaceProof, Arc<ChangeRequestRecord>)>> {
-        let access = access::space(tx, actor, &self.space.id).await?;
-        let proof = access.require(self.action)?;
-        let request = find(tx, &self.space.id, self.request.id.as_str()).await?;
-        require_editable(&request)?;
-        let same = proof.space().head == self.space.head && request.head == self.request.head;
-        Ok(same.then_some((proof, request)))
-    }
 }
 
 struct ChangeRequestCreation {
@@ -458,6 +355,8 @@ pub(in crate::platform) async fn new_request(
         number: u64::try_from(number).map_err(Error::internal)?,
         status: ChangeRequestStatus::Draft,
         subject: model::Subject::default(),
+        description: String::new(),
+        links: ChangeRequestLinks::default(),
         agent_task: None,
         created_by: by.clone(),
         created_at: now,
@@ -475,6 +374,49 @@ pub(in crate::platform) async fn new_request(
     Ok(record)
 }
 
+/// An update of a change request, with the values computed before its transaction.
+struct SentMetadata<'c> {
+    change: &'c UpdateChangeRequest,
+    description: Option<&'c str>,
+    /// An id for each link.
+    new_links: &'c [ChangeRequestLinkId],
+}
+
+/// Checks the description in a request, and returns its stored form.
+pub(in crate::platform) fn stored_description(sent: &Document) -> Result<String> {
+    ShortDocument::new(sent, "description", MAX_DESCRIPTION_BYTES).map(|document| document.json)
+}
+
+/// Returns `true` if a change request has a description with content.
+pub(in crate::platform) fn has_description(request: &ChangeRequestRecord) -> bool {
+    let text = ShortDocument::parse(&request.description).ok().and_then(|of| document::print(&of).ok());
+    text.is_some_and(|text| !text.trim().is_empty())
+}
+
+/// Replaces the links of a change request. Links with the id of an existing link keep it.
+fn updated_links(
+    old: &[ChangeRequestLink],
+    sent: &[ChangeRequestLinkInput],
+    ids: &[ChangeRequestLinkId],
+) -> Result<ChangeRequestLinks> {
+    let mut links: Vec<ChangeRequestLink> = Vec::with_capacity(sent.len());
+    for (at, (link, new)) in sent.iter().zip(ids).enumerate() {
+        let field = || format!("links[{at}].id");
+        if link.id.as_ref().is_some_and(|id| !old.iter().any(|old| old.id == *id)) {
+            return Err(Error::invalid(
+                &field(),
+                "must be the id of a link of the change request, or omitted",
+            ));
+        }
+        let id = link.id.as_ref().unwrap_or(new).clone();
+        if links.iter().any(|link| link.id == id) {
+            return Err(Error::invalid(&field(), "must not occur twice"));
+        }
+        links.push(ChangeRequestLink { id, reference: link.reference.clone(), title: link.title.clone() });
+    }
+    ChangeRequestLinks::new(links).map_err(|error| Error::invalid("links", error))
+}
+
 /// Changes a change request; `job` unblocks work that waits for the request.
 #[operation("change_request_update")]
 async fn change_request_update(
@@ -482,7 +424,7 @@ async fn change_request_update(
     actor: &Actor,
     space: &SpaceId,
     name: &str,
-    change: &UpdateChangeRequest,
+    sent: &SentMetadata<'_>,
     job: &JobId,
     now: Timestamp,
 ) -> Result<()> {
@@ -491,6 +433,7 @@ async fn change_request_update(
     let old = find(tx, space, name).await?;
     require_own(&access, actor, &old)?;
     let mut new = ChangeRequestRecord::clone(&old);
+    let change = sent.change;
     if let Some(status) = change.status {
         if old.status == ChangeRequestStatus::Merged {
             return Err(Error::conflict("status: cannot change after a merge"));
@@ -498,6 +441,10 @@ async fn change_request_update(
         new.status = status.into();
     }
     new.subject = change.subject.clone().unwrap_or(new.subject);
+    new.description = sent.description.map_or(new.description, str::to_owned);
+    if let Some(links) = &change.links {
+        new.links = updated_links(&old.links, links, sent.new_links)?;
+    }
     if new != *old {
         new.updated_at = now.later_than(old.updated_at);
         let new = tx.put(&*old, new)?;
@@ -506,69 +453,4 @@ async fn change_request_update(
         }
     }
     Ok(())
-}
-
-/// Stores a merge. `Output` is `false` if either head has changed. `job` unblocks work that waits for the request.
-#[operation("change_request_merge")]
-async fn merge_change_request(
-    tx: &mut Tx,
-    actor: &Actor,
-    at: &MergeSides,
-    revision: &RevisionRecord,
-    job: &JobId,
-) -> Result<bool> {
-    let Some((proof, old)) = at.reread(tx, actor).await? else { return Ok(false) };
-    let now = revision.created_at;
-    move_head(tx, &proof, revision.clone()).await?;
-    let new = ChangeRequestRecord {
-        status: ChangeRequestStatus::Merged,
-        merged: Some(revision.id.clone()),
-        updated_at: now.later_than(old.updated_at),
-        ..ChangeRequestRecord::clone(&old)
-    };
-    let new = tx.put(&*old, new)?;
-    git::resume_after_conflict(tx, proof.space(), &new.id, job.clone(), now).await?;
-    Ok(true)
-}
-
-/// Stores an update. `Output` is `false` if either head has changed.
-#[operation("change_request_pull")]
-async fn pull_change_request(
-    tx: &mut Tx,
-    actor: &Actor,
-    at: &MergeSides,
-    revision: &RevisionRecord,
-) -> Result<bool> {
-    let Some((proof, old)) = at.reread(tx, actor).await? else { return Ok(false) };
-    let space = proof.space();
-    let new = ChangeRequestRecord {
-        head: revision.id.clone(),
-        root: revision.root,
-        ancestor: Some(space.head.clone()),
-        base_root: space.root,
-        updated_at: revision.created_at.later_than(old.updated_at),
-        ..ChangeRequestRecord::clone(&old)
-    };
-    tx.create(revision.clone());
-    feed_head(tx, &old);
-    tx.put(&*old, new)?;
-    Ok(true)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_revision_names_a_bounded_number_of_conflicts() {
-        let count = |pages: usize| {
-            let note = |page| {
-                let page: PageId = format!("page{page}").parse().expect("an id");
-                ConflictNote { subject: Subject::Page(page), conflict: Conflict::Text }
-            };
-            note_pages(&(0..pages).map(note).collect::<Vec<_>>()).len()
-        };
-        let most = RevisionRecord::MAX_CONFLICTS;
-        assert_eq!([most - 1, most, most + 1].map(count), [most - 1, most, most]);
-    }
 }

@@ -94,8 +94,8 @@ impl<'p> Comments<'p> {
     /// Posts a comment.
     ///
     /// # Errors
-    /// `Forbidden` without the `comment` role; `Invalid` for an empty body, an unknown page, or a block without its
-    /// page.
+    /// `Forbidden` without the `comment` role; `Invalid` for an empty body, an unknown page, or a block that the page
+    /// does not have.
     #[boxed]
     pub async fn post(self, new: PostComment) -> Result<Comment> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -104,17 +104,14 @@ impl<'p> Comments<'p> {
             platform.idempotent(actor, Right::Space(of.space.clone(), SpaceAction::Comment), async move {
                 let by = actor.require_user()?;
                 let text = parse_text(&new.body, "body")?;
-                if new.node.is_some() && new.page.is_none() {
-                    return Err(Error::invalid("page", "is required with `node`"));
-                }
                 let commented = {
                     let tx = platform.read().await?;
                     CommentedContent::find(&tx, actor, of).await?
                 };
                 commented.access.require(SpaceAction::Comment)?;
-                let target = match &new.page {
-                    Some(page) => Some(platform.target(&commented, page, new.node).await?),
-                    None => None,
+                let (target, node) = match &new.page {
+                    Some(page) => (Some(platform.target(&commented, page, new.node).await?), None),
+                    None => (None, new.node),
                 };
                 let record = CommentRecord {
                     id: platform.id(),
@@ -123,6 +120,7 @@ impl<'p> Comments<'p> {
                     resolved: None,
                     revision: commented.head().0.clone(),
                     target,
+                    node,
                     review: None,
                 };
                 let thread = Thread { of: of.clone(), comment: record.id.clone() };

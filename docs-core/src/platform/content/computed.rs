@@ -27,8 +27,8 @@ use crate::{
     Error, Result,
     content::{PageEntry, PageKind, PageTree, UniqueNames, document, slugify},
     model::{
-        Block, BlockKind, ContentRef, Document, MAX_COMPUTED_PAGES, MAX_COMPUTED_PLACES,
-        OpenApiSpecVersionId, OrgId, PageId, SpecVisibility,
+        Block, BlockKind, ContentRef, Document, Icon, MAX_COMPUTED_PAGES, MAX_COMPUTED_PLACES,
+        OpenApiSpecVersionId, OrgId, PageBase, PageId, SpecVisibility,
     },
     platform::{
         content::openapi_specs,
@@ -422,6 +422,19 @@ impl PageGenerator<'_> {
 
 impl GeneratedPage {
     /// Finds the first match among this page and its descendants, in depth-first order.
+    /// Returns the fields that all pages have.
+    pub(in crate::platform) fn base(&self) -> PageBase {
+        PageBase {
+            id: self.id.clone(),
+            title: self.title.clone(),
+            emoji: None,
+            icon: self.icon.as_deref().and_then(|icon| Icon::new(icon).ok()),
+            created_at: None,
+            updated_at: None,
+            conflicts: Vec::new(),
+        }
+    }
+
     pub(in crate::platform) fn find(&self, is_it: &dyn Fn(&Self) -> bool) -> Option<&Self> {
         if is_it(self) {
             return Some(self);

@@ -4,10 +4,13 @@
 //! processing request starts a new round, and only the job of the latest round has an effect. The last source set by
 //! `put` therefore determines the final state.
 
+mod array;
+mod audience;
 mod content;
 mod detail;
 mod feed;
 pub(in crate::platform) mod fetch;
+mod html;
 pub(in crate::platform) mod process;
 mod source;
 mod subjects;
@@ -32,8 +35,8 @@ use crate::{
     Error, Result,
     model::{
         CreateOpenApiSpec, JobId, OpenApiSpec, OpenApiSpecContent, OpenApiSpecId, OpenApiSpecObject,
-        OpenApiSpecPermissions, OpenApiSpecSlug, OpenApiSpecUrls, OpenApiSpecVersion, OrgId, PutOpenApiSpec,
-        SpecProcessingState, SpecVisibility, Timestamp, UpdateOpenApiSpec,
+        OpenApiSpecPermissions, OpenApiSpecRawContent, OpenApiSpecSlug, OpenApiSpecUrls, OpenApiSpecVersion,
+        OrgId, PutOpenApiSpec, SpecProcessingState, SpecVisibility, Timestamp, UpdateOpenApiSpec,
     },
     platform::{
         access,
@@ -192,7 +195,7 @@ impl<'p> OpenApiSpecHandle<'p> {
         Error::ignore_not_found(done.await)
     }
 
-    /// Lists the versions of an OpenAPI specification, oldest first.
+    /// Lists the versions of an OpenAPI specification, newest first.
     ///
     /// # Errors
     ///
@@ -203,7 +206,7 @@ impl<'p> OpenApiSpecHandle<'p> {
         let tx = platform.read().await?;
         let (_, spec) = read_spec(&tx, actor, org, slug).await?;
         let list = OpenApiSpecVersionRecord::by_spec(&spec.id);
-        let list = ListSpec::new(tag::OPENAPI_SPEC_VERSIONS, list);
+        let list = ListSpec { rev: true, ..ListSpec::new(tag::OPENAPI_SPEC_VERSIONS, list) };
         let mut list = Lister::<Arc<OpenApiSpecVersionRecord>>::new(list, page)?;
         list.fill(&tx, |_| true).await?;
         let count = u64::try_from(tx.number(&OpenApiSpecVersionRecord::count_of(&spec.id)).await?).ok();
@@ -230,6 +233,9 @@ impl<'p> OpenApiSpecVersionHandle<'p> {
 
     /// Reads all files of a version of an OpenAPI specification.
     ///
+    /// A visitor with a content token reads the latest version of the public specifications of the site's organization,
+    /// on a site that requires a secret or a sign-in also of private ones. The files are then an array.
+    ///
     /// # Errors
     ///
     /// `NotFound`, also if no version has been processed yet; `Forbidden` for guests.
@@ -248,15 +254,44 @@ impl<'p> OpenApiSpecVersionHandle<'p> {
     pub async fn content(self) -> Result<OpenApiSpecContent> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let tx = platform.read().await?;
-        let (spec, version) = self.read_version(&tx).await?;
+        let (spec, version) = match (actor, self.version) {
+            (Actor::Visitor(visitor), None) => {
+                let spec = platform.visitor_spec(&tx, visitor, (self.org, self.slug)).await?;
+                self.version_of(&tx, spec).await?
+            }
+            _ => self.read_version(&tx).await?,
+        };
         // Object reads may use the connection pool of the transaction, so the transaction is closed first.
         drop(tx);
         platform.spec_content(&spec, &version, actor).await
     }
 
+    /// Reads the unmodified entry document of a version of an OpenAPI specification.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`, also if no version has been processed yet; `Forbidden` for guests.
+    #[boxed]
+    pub async fn raw_content(self) -> Result<OpenApiSpecRawContent> {
+        let platform = self.caller.platform;
+        let tx = platform.read().await?;
+        let (spec, version) = self.read_version(&tx).await?;
+        // Object reads may use the connection pool of the transaction, so the transaction is closed first.
+        drop(tx);
+        platform.raw_spec_content(&spec, &version).await
+    }
+
     async fn read_version(&self, tx: &Tx) -> Result<(Arc<OpenApiSpecRecord>, Arc<OpenApiSpecVersionRecord>)> {
-        let missing = || Error::not_found("version of the OpenAPI specification");
         let (_, spec) = read_spec(tx, &self.caller.actor(), self.org, self.slug).await?;
+        self.version_of(tx, spec).await
+    }
+
+    async fn version_of(
+        &self,
+        tx: &Tx,
+        spec: Arc<OpenApiSpecRecord>,
+    ) -> Result<(Arc<OpenApiSpecRecord>, Arc<OpenApiSpecVersionRecord>)> {
+        let missing = || Error::not_found("version of the OpenAPI specification");
         let id = self.version.or(spec.last_version.as_ref()).ok_or_else(missing)?;
         let version: Option<Arc<OpenApiSpecVersionRecord>> =
             tx.get(&OpenApiSpecVersionRecord::key_for(id)).await?;
@@ -284,34 +319,32 @@ impl Platform {
 
     pub(in crate::platform) fn spec_view(&self, access: &OrgAccess, spec: &OpenApiSpecRecord) -> OpenApiSpec {
         let (location, app) = self.urls().openapi_spec(&spec.organization, spec.slug.as_str());
-        let is_published = spec.visibility == SpecVisibility::Public && spec.last_version.is_some();
         OpenApiSpec {
             object: OpenApiSpecObject::Is,
             id: spec.id.clone(),
             created_at: spec.created_at,
             updated_at: spec.updated_at,
             slug: spec.slug.clone(),
-            source_url: match &spec.source {
-                StoredSpecSource::Url(url) => Some(url.clone()),
-                StoredSpecSource::Text(_) => None,
-            },
+            source_url: spec.source.url().cloned(),
             processing_state: spec.state,
             visibility: spec.visibility,
             last_version: spec.last_version.clone(),
             last_processed_at: spec.last_processed_at,
             last_process_error_code: spec.error_code,
             last_processed_errors: (!spec.errors.is_empty()).then(|| spec.errors.clone()),
+            last_processed_error_count: spec.errors.len() as u64,
             permissions: OpenApiSpecPermissions {
                 view: access.require(OrgAction::ReadSpecs).is_ok(),
                 edit: access.require(OrgAction::CreateContent).is_ok(),
             },
-            urls: OpenApiSpecUrls {
-                location,
-                app,
-                published: is_published
-                    .then(|| self.urls().published_spec(&spec.organization, spec.slug.as_str())),
-            },
+            urls: OpenApiSpecUrls { location, app, published: self.published_spec_url(spec) },
         }
+    }
+
+    /// Returns the public URL of the latest version's document, if there is one.
+    fn published_spec_url(&self, spec: &OpenApiSpecRecord) -> Option<String> {
+        let is_published = spec.visibility == SpecVisibility::Public && spec.last_version.is_some();
+        is_published.then(|| self.urls().published_spec(&spec.organization, spec.slug.as_str()))
     }
 }
 

@@ -3,6 +3,7 @@
 mod changes;
 mod computed;
 pub(in crate::platform) mod documents;
+mod includes;
 pub(in crate::platform) mod open_site;
 mod page_trees;
 mod pages;
@@ -59,12 +60,33 @@ pub struct ContentOptions {
     pub evaluated: Evaluated,
     /// Replaces computed pages by the pages generated from them. Otherwise they are returned as stored.
     pub computed: bool,
+    /// Replaces the reusable content blocks of a page by their content.
+    pub dereferenced: bool,
+    /// The form of links to pages of the same space in Markdown.
+    pub refs: MarkdownRefs,
+}
+
+/// The form of links to pages of the same space in Markdown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MarkdownRefs {
+    /// Ids, which do not change if a page moves.
+    #[default]
+    Stable,
+    /// Paths of Markdown files, relative to the page.
+    Relative,
 }
 
 impl Default for ContentOptions {
     fn default() -> Self {
         let (format, evaluated) = (ContentFormat::default(), Evaluated::default());
-        Self { git: true, format, evaluated, computed: true }
+        Self {
+            git: true,
+            format,
+            evaluated,
+            computed: true,
+            dereferenced: false,
+            refs: MarkdownRefs::default(),
+        }
     }
 }
 
@@ -166,7 +188,7 @@ impl<'p> ContentHandle<'p> {
                 .map(|(id, entry)| platform.reusable_view(at.space(), id, entry, shown))
                 .collect::<Result<_>>()?,
             variables: (!variables.is_empty())
-                .then(|| variables.into_iter().map(|(name, variable)| (name, variable.value)).collect()),
+                .then(|| variables.into_iter().map(|(name, of)| (name, of.value.to_string())).collect()),
             git: frame.git.filter(|_| shown.git),
             ..frame
         };

@@ -8,20 +8,24 @@ use docs_macros::{boxed, operation};
 use crate::{
     Error, ErrorKind, Result,
     model::{
-        ChangeRequestStatus, CommentId, ContentFormat, Contributor, RequestReviewers, RequestedReviewer,
-        RequestedReviewerObject, RequestedReviewers, Review, ReviewId, ReviewObject, ReviewStatus,
-        ReviewerKind, SpaceId, Subject, SubmitReview, Timestamp, UserId,
+        ChangeRequestStatus, CommentId, ContentFormat, Contributor, ContributorAction, RequestReviewers,
+        RequestedReviewer, RequestedReviewerObject, RequestedReviewers, Review, ReviewId, ReviewObject,
+        ReviewStatus, ReviewerKind, SpaceId, Subject, SubmitReview, Timestamp, UserId, UserUrls,
     },
     platform::{
         access::{self, AccessResolver},
         content::{
-            change_requests::{find, require_editable, require_own},
+            change_requests::{find, require_editable, require_own, stored_description},
             comments::{
                 CommentReader, CommentedContent, CurrentPages, delete_batch, parse_text, read_bounded,
             },
         },
         kernel::{actor::Actor, content_version::ContentVersion, platform::Platform, request::Right},
-        nouns::{ChangeRequestHandle, RequestRef, list_identities::tag},
+        nouns::{
+            ChangeRequestHandle, RequestRef,
+            filters::ReviewQuery,
+            list_identities::{self, tag},
+        },
     },
     policy::{OrgAccess, SpaceAction},
     store::{
@@ -39,34 +43,53 @@ pub(in crate::platform) const MAX_REVIEWERS: i64 = 100;
 const REVIEW_PURGE_BATCH: u32 = 100;
 
 impl<'p> ChangeRequestHandle<'p> {
-    /// Lists all submitted reviews of a change request, newest first. A reviewer may have submitted several.
+    /// Lists the submitted reviews of a change request, newest first. A reviewer may have submitted several.
     #[boxed]
-    pub async fn list_reviews(self, format: ContentFormat, page: &'p PageRequest) -> Result<Page<Review>> {
+    pub async fn list_reviews(self, query: ReviewQuery, page: &'p PageRequest) -> Result<Page<Review>> {
         let (platform, ref actor, of) = self.parts();
         let tx = platform.read().await?;
         let commented =
             CommentedContent::find(&tx, actor, &ContentVersion::request(of.space.clone(), of.request))
                 .await?;
         let request = require_request(&commented)?;
+        let identity = list_identities::reviews(query.outdated);
         let prefix = ReviewRecord::by_request(&request.id);
-        let mut list = Lister::new(ListSpec { rev: true, ..ListSpec::new(tag::REVIEWS, prefix) }, page)?;
+        let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
+        let fits = |review: &Arc<ReviewRecord>| {
+            query.outdated.is_none_or(|wanted| wanted == (review.revision != request.head))
+        };
         while let Some(rows) = list.rows(&tx).await? {
             let ids = ids_of::<ReviewId>(&rows)?;
-            let items = rows.iter().zip(&ids);
+            let keys: Vec<Key> = ids.iter().map(|id| ReviewRecord::key_for(&request.id, id)).collect();
+            let found = tx.get_many::<ReviewRecord>(&keys).await?;
+            let items = rows.iter().zip(found);
             let items =
-                items.map(|((row, _), id)| Some((row.clone(), ReviewRecord::key_for(&request.id, id))));
+                items.map(|((row, _), review)| review.filter(fits).map(|review| (row.clone(), review)));
             list.offer_all(&rows, items);
         }
-        let count = u64::try_from(tx.number(&ReviewRecord::count_in(&request.id)).await?).ok();
+        let count = match query.outdated {
+            None => u64::try_from(tx.number(&ReviewRecord::count_in(&request.id)).await?).ok(),
+            Some(_) => None,
+        };
         let cursors = list.cursors();
         let page = list.finish(&tx, count).await?;
-        let (rows, keys): (Vec<Key>, Vec<Key>) = page.items.into_iter().unzip();
-        let records: Vec<Arc<ReviewRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
-        let items = platform
-            .review_views(&tx, CommentReader { content: &commented, actor, format }, &records)
-            .await?;
+        let (rows, records): (Vec<Key>, Vec<Arc<ReviewRecord>>) = page.items.into_iter().unzip();
+        let reader = CommentReader { content: &commented, actor, format: query.format };
+        let items = platform.review_views(&tx, reader, &records).await?;
         let next = cursors.next(&rows, items.len(), page.next);
         Ok(Page { items, next, count: page.count })
+    }
+
+    /// Reads a review of a change request.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    #[boxed]
+    pub async fn get_review(self, review: &'p ReviewId, format: ContentFormat) -> Result<Review> {
+        let (platform, ref actor, of) = self.parts();
+        let tx = platform.read().await?;
+        let of = ContentVersion::request(of.space.clone(), of.request);
+        platform.read_review_view(&tx, actor, &of, (review, format)).await
     }
 
     /// Submits a review of the current content of the change request.
@@ -89,7 +112,12 @@ impl<'p> ChangeRequestHandle<'p> {
                 let operation = review_submission(actor, by, of, id, new.status, comment, now);
                 platform
                     .write_and_show(actor, &operation, |done| {
-                        Box::pin(platform.read_review_view(done.tx, actor, of, id))
+                        Box::pin(platform.read_review_view(
+                            done.tx,
+                            actor,
+                            of,
+                            (id, ContentFormat::default()),
+                        ))
                     })
                     .await
             });
@@ -133,6 +161,7 @@ impl<'p> ChangeRequestHandle<'p> {
                     request: of.request.to_owned(),
                     users,
                     subject: new.subject,
+                    description: new.description.as_ref().map(stored_description).transpose()?,
                     now: platform.now(),
                 };
                 let asked: Vec<UserId> = operation.users.iter().map(|(_, user)| user.clone()).collect();
@@ -180,6 +209,7 @@ impl<'p> ChangeRequestHandle<'p> {
                     updated_at: seen.map_or(request.created_at, |seen| seen.at),
                     count: seen.map_or(1, |seen| seen.count),
                     user,
+                    action_type: ContributorAction::Is,
                 }
             })
             .collect();
@@ -193,13 +223,13 @@ impl Platform {
         tx: &Tx,
         actor: &Actor,
         of: &ContentVersion,
-        id: &ReviewId,
+        (id, format): (&ReviewId, ContentFormat),
     ) -> Result<Review> {
         let commented = CommentedContent::find(tx, actor, of).await?;
         let key = ReviewRecord::key_for(&require_request(&commented)?.id, id);
         let record: Option<Arc<ReviewRecord>> = tx.get(&key).await?;
         let record = record.ok_or_else(|| Error::not_found("review"))?;
-        let reader = CommentReader { content: &commented, actor, format: ContentFormat::default() };
+        let reader = CommentReader { content: &commented, actor, format };
         let shown = self.review_views(tx, reader, &[record]).await?;
         shown.into_iter().next().ok_or_else(|| Error::not_found("review"))
     }
@@ -219,7 +249,7 @@ impl Platform {
 
     /// Builds the views of reviews. Returns fewer views than records if their comments exceed the bound of a response,
     /// but always the first.
-    async fn review_views(
+    pub(in crate::platform) async fn review_views(
         &self,
         tx: &Tx,
         reader: CommentReader<'_>,
@@ -250,6 +280,7 @@ impl Platform {
             comment: comments.next_if(|comment| record.comment.as_ref() == Some(&comment.id)),
             created_at: record.created_at,
             updated_at: record.created_at,
+            urls: UserUrls { location: self.urls().review(&request.space, &request.id, &record.id) },
         });
         Ok(shown.collect())
     }
@@ -360,6 +391,7 @@ async fn review_submission(
             resolved: None,
             revision: request.head.clone(),
             target: None,
+            node: None,
             review: Some(id.clone()),
         });
     }
@@ -383,6 +415,8 @@ struct RequestReviews {
     request: String,
     users: Vec<(usize, UserId)>,
     subject: Option<Subject>,
+    /// The new description in its stored form.
+    description: Option<String>,
     now: Timestamp,
 }
 
@@ -442,12 +476,13 @@ impl Operation for RequestReviews {
             });
         }
         let mut new = ChangeRequestRecord::clone(&old);
-        // Any editor may open the request this way. Changing its subject requires the permissions of its creator or of
-        // a reviewer.
+        // Any editor may open the request this way. Changing its subject or description requires the permissions of
+        // its creator or of a reviewer.
         new.status = ChangeRequestStatus::Open;
-        if let Some(subject) = self.subject.clone().filter(|subject| *subject != new.subject) {
+        new.subject = self.subject.clone().unwrap_or(new.subject);
+        new.description = self.description.clone().unwrap_or(new.description);
+        if (&new.subject, &new.description) != (&old.subject, &old.description) {
             require_own(&access, &self.actor, &old)?;
-            new.subject = subject;
         }
         if new != *old {
             new.updated_at = self.now.later_than(old.updated_at);

@@ -23,6 +23,12 @@ use crate::{
     },
 };
 
+/// Returns the origin of a computed revision. Revisions of earlier programs have no record of their source.
+pub(in crate::platform) fn computed_type(record: &RevisionRecord) -> RevisionType {
+    let source = record.computed_from.as_ref().or(record.parents.first());
+    RevisionType::Computed { source_revision: source.unwrap_or(&record.id).clone() }
+}
+
 impl<'p> Revisions<'p> {
     /// Lists the revisions that were the live content of a space, newest first, starting with the current one.
     ///
@@ -98,7 +104,7 @@ impl Platform {
             Ok(match &revision.kind {
                 RevisionKind::Edits => RevisionType::Edits,
                 RevisionKind::Update => RevisionType::Update,
-                RevisionKind::Computed => RevisionType::Computed,
+                RevisionKind::Computed => computed_type(revision),
                 RevisionKind::Rollback(to) => RevisionType::Rollback { restored_from: to.clone() },
                 RevisionKind::Merge(id) => {
                     let request = merged.get(id).ok_or_else(|| Error::not_found("change request"))?;

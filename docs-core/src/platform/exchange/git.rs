@@ -28,7 +28,7 @@ use crate::{
     policy::SpaceAction,
     store::{
         Tx,
-        records::{GitState, SpaceRecord},
+        records::{GitInfo, GitState, SpaceRecord},
     },
 };
 
@@ -125,8 +125,7 @@ impl<'p> SpaceHandle<'p> {
         let (platform, ref actor, space) = self.parts();
         let tx = platform.read().await?;
         let access = access::space(&tx, actor, space).await?;
-        let git = access.space().git.as_ref();
-        git.map(|git| git.info.clone()).ok_or_else(|| Error::not_found("Git repository of this space"))
+        access.space().git_view().ok_or_else(|| Error::not_found("Git repository of this space"))
     }
 
     /// Removes the legacy Git installation of a space: the host of its repository is no longer shown. Nothing else
@@ -153,7 +152,7 @@ async fn remove_legacy_installation(tx: &mut Tx, actor: &Actor, space: &SpaceId)
     let Some(git) = proof.space().git.as_ref().filter(|git| git.info.installation_provider.is_some()) else {
         return Ok(());
     };
-    let info = GitSync { installation_provider: None, ..git.info.clone() };
+    let info = GitInfo { installation_provider: None, ..git.info.clone() };
     let git = Some(GitState { info, ..git.clone() });
     tx.put(&**proof.space(), SpaceRecord { git, ..SpaceRecord::clone(proof.space()) })?;
     Ok(())

@@ -20,14 +20,14 @@ use crate::{
 };
 
 impl<'p> SpaceHandle<'p> {
-    /// Adds the pages of a template to the live content of a space, as one revision.
+    /// Adds the pages of a template to the live content of a space or to a change request, as one revision.
     ///
     /// The pages are added at the end of the top level. Existing pages are unchanged.
     ///
     /// # Errors
     ///
     /// `NotFound`, also for an unknown template; `Forbidden` without the `edit` role; `Conflict` if live content is
-    /// locked.
+    /// locked, and for a merged or archived change request.
     ///
     /// # Cancel safety
     ///
@@ -38,7 +38,7 @@ impl<'p> SpaceHandle<'p> {
     /// ```
     /// # use docs_core::{model::{ApplySpaceTemplate, SpaceId}, platform::Caller};
     /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<(), Box<dyn std::error::Error>> {
-    /// let request = ApplySpaceTemplate { id: "handbook".parse()?, params: None };
+    /// let request = ApplySpaceTemplate { id: "handbook".parse()?, params: None, change_request_id: None };
     /// me.space(space).apply_template(request).await?;
     /// println!("{}", me.space(space).get().await?.revision);
     /// # Ok(())
@@ -49,7 +49,10 @@ impl<'p> SpaceHandle<'p> {
         let (platform, ref actor, space) = self.parts();
         let done = platform.idempotent(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
             let by = actor.require_user()?.clone();
-            let of = ContentVersion::space(space.clone());
+            let of = match &request.change_request_id {
+                Some(name) => ContentVersion::request(space.clone(), name),
+                None => ContentVersion::space(space.clone()),
+            };
             let target = platform.append_target(actor, &of).await?;
             let template = templates::find(&request.id).ok_or_else(|| Error::not_found("template"))?;
             let params = request.params.unwrap_or_default();

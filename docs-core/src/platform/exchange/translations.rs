@@ -27,6 +27,7 @@ use crate::{
     },
     platform::{
         access::{self, AccessResolver},
+        content::short_documents::ShortDocument,
         jobs::{Purge, Urgency},
         kernel::{actor::Actor, platform::Platform, request::Right},
         library::{
@@ -38,7 +39,7 @@ use crate::{
     },
     policy::{OrgAction, SpaceAccess, SpaceAction, TranslatedSpaces, TranslationAccess},
     store::{
-        Entity as _, Key, ListIdentity, ListSpec, Lister, Operation, Page, PageRequest, Tx,
+        Entity as _, Key, ListIdentity, ListSpec, Lister, Operation, Page, PageRequest, Tx, ids_of,
         records::{
             GrantRecord, JobRecord, JobState, Parent, SpaceRecord, TranslationMemoryRecord, TranslationRecord,
         },
@@ -79,7 +80,7 @@ impl<'p> Translations<'p> {
         let mut bytes = 0;
         let fitting = translations.iter().take_while(|(record, _): &&(Arc<TranslationRecord>, _)| {
             let is_first = bytes == 0;
-            bytes += record.instructions.len();
+            bytes += record.instructions.len().max(record.instructions_document.len());
             is_first || bytes <= MAX_LISTED_INSTRUCTION_BYTES
         });
         let shown = fitting.count();
@@ -112,19 +113,26 @@ impl<'p> Translations<'p> {
     pub async fn create(self, new: CreateTranslation) -> Result<Translation> {
         let (platform, ref actor, org) = self.parts();
         let no_space = || Error::invalid("source.space", "the organization has no such space");
-        let source: crate::model::SpaceId = new.source.space.parse().map_err(|_| no_space())?;
+        let sent_source = new.source.as_ref();
+        let source: SpaceId = match sent_source {
+            Some(source) => source.space.parse().map_err(|_| no_space())?,
+            None => platform.only_space(actor, org).await?,
+        };
+        let source_language = sent_source.and_then(|source| source.language);
         let done = platform.idempotent(actor, Right::Translate(org.clone(), source.clone()), async move {
-            if new.source.language == new.language {
-                return Err(Error::invalid("language", "must differ from the language of the source"));
-            }
             let create = TranslationCreation {
                 by: actor.require_user()?.clone(),
                 actor: actor.clone(),
                 org: org.clone(),
                 source,
-                source_language: new.source.language,
+                source_language,
                 language: new.language,
-                instructions: new.instructions.as_ref().map(markdown).transpose()?.unwrap_or_default(),
+                instructions: new
+                    .instructions
+                    .as_ref()
+                    .map(stored_instructions)
+                    .transpose()?
+                    .unwrap_or_default(),
                 id: platform.id(),
                 target: platform.id(),
                 head: platform.id(),
@@ -159,7 +167,7 @@ impl<'p> TranslationHandle<'p> {
     #[boxed]
     pub async fn update(self, change: UpdateTranslation) -> Result<Translation> {
         let (platform, ref actor, org, id) = self.parts();
-        let (instructions, job) = (markdown(&change.instructions)?, platform.id());
+        let (instructions, job) = (stored_instructions(&change.instructions)?, platform.id());
         let update = translation_update(actor, org, id, &instructions, &job, platform.now());
         platform
             .change_and_show(actor, &update, |done| {
@@ -205,16 +213,16 @@ impl<'p> TranslationHandle<'p> {
 }
 
 /// Converts instructions to the stored form.
-fn markdown(instructions: &Document) -> Result<String> {
-    let text = run_in_place(|| document::print(instructions))
-        .map_err(|error| Error::invalid(&format!("instructions.{}", error.place), error.message))?;
-    if text.len() > MAX_INSTRUCTION_BYTES {
-        return Err(Error::invalid(
-            "instructions",
-            format_args!("must be at most {MAX_INSTRUCTION_BYTES} bytes as Markdown, has {}", text.len()),
-        ));
+fn stored_instructions(sent: &Document) -> Result<ShortDocument> {
+    ShortDocument::new(sent, "instructions", MAX_INSTRUCTION_BYTES)
+}
+
+/// Parses stored instructions.
+fn shown_instructions(record: &TranslationRecord) -> Result<Document> {
+    match record.instructions_document.is_empty() {
+        true => Ok(document::parse(&record.instructions)),
+        false => ShortDocument::parse(&record.instructions_document),
     }
-    Ok(text)
 }
 
 /// Resolves the access of an actor to translations, in order. A missing or hidden translation is `None`.
@@ -270,6 +278,17 @@ async fn find(
 }
 
 impl Platform {
+    /// Returns the space of an organization that has only one.
+    async fn only_space(&self, actor: &Actor, org: &OrgId) -> Result<SpaceId> {
+        let tx = self.read().await?;
+        access::org(&tx, actor, org).await?.require(OrgAction::CreateContent)?;
+        let rows = tx.scan_prefix(&SpaceRecord::by_org(org), 2).await?;
+        match ids_of::<SpaceId>(&rows)?.as_slice() {
+            [space] => Ok(space.clone()),
+            _ => Err(Error::invalid("source", "is required unless the organization has exactly one space")),
+        }
+    }
+
     async fn read_translation_view(
         &self,
         tx: &Tx,
@@ -293,10 +312,12 @@ impl Platform {
         let job = |record: &TranslationRecord| {
             jobs.iter().flatten().find(|job| Some(&job.id) == record.job.as_ref())
         };
-        let texts: Vec<String> = translations.iter().map(|(record, _)| record.instructions.clone()).collect();
-        let parse = move || texts.iter().map(|text| document::parse(text)).collect::<Vec<_>>();
-        let documents =
-            run_blocking(parse).await.ok_or_else(|| Error::internal("the instructions were not parsed"))?;
+        let records: Vec<_> = translations.iter().map(|(record, _)| Arc::clone(record)).collect();
+        let parse =
+            move || records.iter().map(|record| shown_instructions(record)).collect::<Result<Vec<_>>>();
+        let documents = run_blocking(parse)
+            .await
+            .ok_or_else(|| Error::internal("the instructions were not parsed"))??;
         let shown = translations.iter().zip(documents).map(|((record, access), instructions)| Translation {
             object: TranslationObject::Is,
             id: record.id.clone(),
@@ -307,6 +328,7 @@ impl Platform {
             result: record.done.as_ref().map(|done| TranslationResult {
                 space: record.target.clone(),
                 revision: done.revision.clone(),
+                language: record.language,
             }),
             created_at: record.created_at,
             updated_at: record.updated_at,
@@ -342,9 +364,10 @@ struct TranslationCreation {
     by: UserId,
     org: OrgId,
     source: SpaceId,
-    source_language: TranslationLanguage,
+    /// The language of the source in the request.
+    source_language: Option<TranslationLanguage>,
     language: TranslationLanguage,
-    instructions: String,
+    instructions: ShortDocument,
     id: TranslationId,
     target: SpaceId,
     /// The first revision of the target.
@@ -360,6 +383,15 @@ impl TranslationCreation {
         let source = self.source(&tx).await?;
         platform.content().empty_root(&source.space().domain).await?;
         Ok(())
+    }
+
+    /// Returns the language of the source: that of the request, otherwise that of the space, otherwise English.
+    fn language_of(&self, source: &SpaceRecord) -> Result<TranslationLanguage> {
+        let language = self.source_language.or(source.language).unwrap_or(TranslationLanguage::English);
+        match language == self.language {
+            true => Err(Error::invalid("language", "must differ from the language of the source")),
+            false => Ok(language),
+        }
     }
 
     /// Returns the source if the actor may translate it.
@@ -415,7 +447,7 @@ impl TranslationCreation {
         }
         tx.create(GrantRecord {
             organization: self.org.clone(),
-            content,
+            content: content.into(),
             grantee: crate::model::Grantee::User(self.by.clone()),
             role: source.role(),
             granted_at: self.now,
@@ -433,6 +465,7 @@ impl Operation for TranslationCreation {
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let seen = self.source(tx).await?;
         let source = seen.space();
+        let source_language = self.language_of(source)?;
         if source.translations >= MAX_TRANSLATIONS {
             return Err(Error::conflict(format!(
                 "a space must have at most {MAX_TRANSLATIONS} translations; delete one first"
@@ -446,7 +479,7 @@ impl Operation for TranslationCreation {
         })?;
         let new = SpaceRecord {
             translations: source.translations + 1,
-            language: source.language.or(Some(self.source_language)),
+            language: source.language.or(Some(source_language)),
             ..SpaceRecord::clone(&source)
         };
         tx.put(&*source, new)?;
@@ -454,10 +487,11 @@ impl Operation for TranslationCreation {
             id: self.id.clone(),
             organization: self.org.clone(),
             source: self.source.clone(),
-            source_language: self.source_language,
+            source_language,
             target: self.target.clone(),
             language: self.language,
-            instructions: self.instructions.clone(),
+            instructions: self.instructions.markdown.clone(),
+            instructions_document: self.instructions.json.clone(),
             created_by: self.by.clone(),
             created_at: self.now,
             updated_at: self.now,
@@ -480,18 +514,25 @@ async fn translation_update(
     actor: &Actor,
     org: &OrgId,
     id: &TranslationId,
-    instructions: &str,
+    instructions: &ShortDocument,
     job: &JobId,
     now: Timestamp,
 ) -> Result<()> {
     let (old, access) = find(tx, actor, org, id).await?;
     access.require_edit()?;
-    if old.instructions == instructions {
+    let ShortDocument { json, markdown } = instructions.clone();
+    if (&old.instructions, &old.instructions_document) == (&markdown, &json) {
         return Ok(());
     }
-    let new = request_run(tx, &old, (job.clone(), now), Urgency::Requested).await?;
+    let new = match old.instructions == markdown {
+        true => TranslationRecord::clone(&old),
+        false => request_run(tx, &old, (job.clone(), now), Urgency::Requested).await?,
+    };
     let updated_at = now.later_than(old.updated_at);
-    tx.put(&*old, TranslationRecord { instructions: instructions.to_owned(), updated_at, ..new })?;
+    tx.put(
+        &*old,
+        TranslationRecord { instructions: markdown, instructions_document: json, updated_at, ..new },
+    )?;
     Ok(())
 }
 

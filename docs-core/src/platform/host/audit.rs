@@ -2,6 +2,8 @@
 //!
 //! Entries are written by [`Platform::write`] in the transaction of the operation.
 
+use std::sync::Arc;
+
 use docs_macros::boxed;
 
 use crate::{
@@ -13,7 +15,9 @@ use crate::{
         nouns::{Caller, filters::AuditFilter, list_identities},
     },
     policy::OrgAction,
-    store::{Key, KeyBuf, ListSpec, Lister, Page, PageRequest, StoreError, records::AuditRecord},
+    store::{
+        Key, KeyBuf, ListIdentity, ListSpec, Lister, Page, PageRequest, StoreError, Tx, records::AuditRecord,
+    },
 };
 
 impl AuditFilter {
@@ -60,26 +64,36 @@ impl<'p> Caller<'p> {
                 ));
             }
         }
-        let prefix = filter.list();
         let identity = list_identities::audit_log(filter);
-        let spec = ListSpec { prefix: prefix.clone(), rev: true, identity };
-        let mut list = Lister::new(spec, page)?;
-        if let Some(since) = filter.since {
-            list.not_below(&prefix.clone().time(since.time()).key());
-        }
-        if let Some(until) = filter.until {
-            list.exclude_from(&prefix.time(until.time()).key());
-        }
-        while let Some(rows) = list.rows(&tx).await? {
-            let keys: Vec<Key> = rows.iter().map(|(row, _)| entry_key(row)).collect::<Result<_>>()?;
-            let entries = tx.get_many::<AuditRecord>(&keys).await?;
-            let admitted = entries.into_iter().map(|entry| entry.filter(|entry| filter.matches(entry)));
-            list.offer_all(&rows, admitted);
-        }
-        let page = list.finish(&tx, None).await?;
-        let items = page.items.iter().map(|entry| entry.view()).collect();
-        Ok(Page { items, next: page.next, count: page.count })
+        let found = entries(&tx, filter, identity, page, |_| true).await?;
+        let items = found.items.iter().map(|entry| entry.view()).collect();
+        Ok(Page { items, next: found.next, count: found.count })
     }
+}
+
+/// Returns a page of the entries that match a filter and a condition, newest first.
+pub(in crate::platform) async fn entries(
+    tx: &Tx,
+    filter: &AuditFilter,
+    identity: ListIdentity,
+    page: &PageRequest,
+    is_wanted: impl Fn(&AuditRecord) -> bool,
+) -> Result<Page<Arc<AuditRecord>>> {
+    let prefix = filter.list();
+    let mut list = Lister::new(ListSpec { prefix: prefix.clone(), rev: true, identity }, page)?;
+    if let Some(since) = filter.since {
+        list.not_below(&prefix.clone().time(since.time()).key());
+    }
+    if let Some(until) = filter.until {
+        list.exclude_from(&prefix.time(until.time()).key());
+    }
+    while let Some(rows) = list.rows(tx).await? {
+        let keys: Vec<Key> = rows.iter().map(|(row, _)| entry_key(row)).collect::<Result<_>>()?;
+        let entries = tx.get_many::<AuditRecord>(&keys).await?;
+        let matches = |entry: &AuditRecord| filter.matches(entry) && is_wanted(entry);
+        list.offer_all(&rows, entries.into_iter().map(|entry| entry.filter(|entry| matches(entry))));
+    }
+    Ok(list.finish(tx, None).await?)
 }
 
 /// Returns the key of the entry that an index row references. The last two segments of both keys are equal.

@@ -18,6 +18,7 @@ use crate::{
             site_hosts::SiteHosts,
             urls::Urls,
         },
+        people::orgs::ORGANIZATIONS_PER_USER,
         search::Follower,
     },
     ports::{
@@ -44,6 +45,7 @@ pub struct Builder {
     job_lease: TimeDelta,
     import_memory: ImportMemory,
     caches: CacheBudget,
+    organizations_per_user: u32,
 }
 
 impl fmt::Debug for Builder {
@@ -70,6 +72,7 @@ impl Builder {
             job_lease: DEFAULT_LEASE,
             import_memory: ImportMemory::default(),
             caches: CacheBudget::default(),
+            organizations_per_user: ORGANIZATIONS_PER_USER,
         }
     }
 
@@ -210,6 +213,14 @@ impl Builder {
         self
     }
 
+    /// Sets the number of organizations that each user can create. The default is in
+    /// [`LIMITS`](crate::platform::LIMITS). With 0, only the platform itself can create organizations.
+    #[must_use]
+    pub const fn organizations_per_user(mut self, most: u32) -> Self {
+        self.organizations_per_user = most;
+        self
+    }
+
     /// Sets the base URL of all URLs in responses.
     #[must_use]
     pub fn base_url(mut self, base: &str) -> Self {
@@ -243,6 +254,7 @@ impl Builder {
             job_lease,
             import_memory,
             caches,
+            organizations_per_user,
         } = self;
         // A site on the file host would share an origin with uploaded files.
         let (urls, site_hosts) = match files_origin {
@@ -264,6 +276,7 @@ impl Builder {
             secrets: secrets.unwrap_or_else(|| Arc::new(SealingKey::ephemeral(ports.ids.as_ref()))),
             content: Content::with_config(Arc::clone(&objects), caches.content, Arc::new(LineMerger)),
             job_lease,
+            organizations_per_user,
             observer: Arc::new(StoreObserver {
                 open: Arc::clone(&open),
                 metrics: Arc::clone(&ports.metrics),

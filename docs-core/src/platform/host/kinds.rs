@@ -9,7 +9,7 @@ use crate::platform::{
         collections, follow,
         spaces::{self, operations},
     },
-    people::{joining, members, teams},
+    people::{joining, members, teams, users},
     sites::settings,
 };
 
@@ -30,6 +30,7 @@ pub(in crate::platform) const JOB_KINDS: &[JobHandler] = &[
     JobHandler::new::<collections::PurgeGrants>(),
     JobHandler::new::<comments::PurgeReplies>(),
     JobHandler::new::<teams::PurgeTeam>(),
+    JobHandler::new::<users::update::FollowName>(),
     JobHandler::new::<settings::PurgeSettings>(),
     JobHandler::new::<settings::PurgeRedirects>(),
     JobHandler::new::<collect::CollectObjects>(),

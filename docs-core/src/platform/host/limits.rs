@@ -9,7 +9,7 @@ use crate::{
     model::{self, InsertFilesChange, RequestReviewers, UpdateContent},
     platform::{
         access::{self, resolver},
-        content::{edit, openapi_specs, reviews},
+        content::{change_requests, edit, openapi_specs, reviews},
         exchange::{git, import, pdf, translations},
         host::{cache_budget, collect, tidy},
         jobs,
@@ -115,6 +115,10 @@ pub const LIMITS: &[LimitGroup] = &[
             count("Characters of an expression", expression::MAX_LENGTH),
             bytes("Values of the expressions of a page", MAX_VALUE_BYTES as u64),
             count("Reviewers of one change request", reviews::MAX_REVIEWERS as usize),
+            bytes(
+                "Description of a change request, as Markdown",
+                change_requests::MAX_DESCRIPTION_BYTES as u64,
+            ),
             count("Listed jobs of one kind per space", crate::store::jobs::MAX_LISTED as usize),
             count("Pages of a space in a PDF file", pdf::MAX_PAGES),
             bytes("A translated sentence or paragraph", translations::MAX_SEGMENT_BYTES as u64),
@@ -130,6 +134,7 @@ pub const LIMITS: &[LimitGroup] = &[
             count("Nesting of collections", resolver::MAX_COLLECTION_DEPTH),
             count("Teams with a role on one space or collection", resolver::MAX_TEAM_GRANTS as usize),
             count("Email domains of an organization", orgs::MAX_DOMAINS),
+            count("Organizations that a user can create", orgs::ORGANIZATIONS_PER_USER as usize),
             count("SAML providers of an organization", access::MAX_PROVIDERS as usize),
             count(
                 "Recorded refusals of unsigned responses per minute and SAML provider",

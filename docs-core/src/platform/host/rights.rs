@@ -8,7 +8,7 @@ use crate::{
         kernel::{actor::Actor, request::Right},
         library::{permissions, tree},
         nouns::SiteRef,
-        people::joining,
+        people::{joining, orgs},
     },
     policy::{OrgAction, SiteAction, SpaceAction},
     store::Tx,
@@ -22,6 +22,7 @@ impl Right {
     pub(super) async fn prove(&self, tx: &Tx, actor: &Actor) -> Result<()> {
         match self {
             Self::Org(org, action) => access::org(tx, actor, org).await?.require(*action).map(drop),
+            Self::FoundOrg => orgs::require_founder(actor).map(drop),
             Self::CreateIn(org, parent) => match parent {
                 Some(parent) => {
                     access::org(tx, actor, org).await?;
@@ -30,7 +31,7 @@ impl Right {
                 None => access::org(tx, actor, org).await?.require(OrgAction::CreateContent).map(drop),
             },
             Self::Site(org, site) => {
-                access::site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await.map(drop)
+                access::require_site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await.map(drop)
             }
             Self::Space(space, action) => access::space(tx, actor, space).await?.require(*action).map(drop),
             Self::Permissions(content) => permissions::require_manager(tx, actor, content).await,

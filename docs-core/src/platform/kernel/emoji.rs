@@ -14,6 +14,13 @@ pub(in crate::platform) fn normalize_emoji(given: &Emoji, field: &str) -> Result
     one.ok_or_else(|| Error::invalid(field, "must be one emoji, as characters or code points like `1f44d`"))
 }
 
+/// Returns an emoji as in responses of the API: its code points in hexadecimal, separated by `-`. Readers of
+/// published sites draw no other form. An emoji whose code is too long for the field is returned as characters.
+pub(in crate::platform) fn emoji_code(emoji: &str) -> Option<Emoji> {
+    let points: Vec<String> = emoji.chars().map(|point| format!("{:x}", u32::from(point))).collect();
+    Emoji::new(points.join("-")).or_else(|_| Emoji::new(emoji)).ok()
+}
+
 /// Parses and normalizes an emoji. The variation selector is kept only if the character would otherwise be displayed as
 /// text.
 fn parse_emoji(text: &str) -> Option<String> {
@@ -38,6 +45,16 @@ fn code_points(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn emoji_code_parses_to_the_same_emoji() {
+        for (emoji, code) in
+            [("👍", "1f44d"), ("❤\u{fe0f}", "2764-fe0f"), ("👩\u{200d}💻", "1f469-200d-1f4bb")]
+        {
+            assert_eq!(emoji_code(emoji).as_ref().map(Emoji::as_str), Some(code));
+            assert_eq!(parse_emoji(code).as_deref(), Some(emoji));
+        }
+    }
 
     #[test]
     fn emoji_notations_normalize_to_one_form() {

@@ -3,8 +3,7 @@
 use bytes::Bytes;
 use serde::Serialize;
 
-use super::request::EntityTag;
-use crate::{Error, Result, content::run_blocking};
+use crate::{Error, Result, content::run_blocking, platform::kernel::request::EntityTag};
 
 /// A response serialized as JSON, with its ETag. It is cheap to clone.
 #[derive(Clone, PartialEq, Eq, Debug)]

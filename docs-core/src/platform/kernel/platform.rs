@@ -57,6 +57,7 @@ pub(in crate::platform) struct PlatformState {
     pub(in crate::platform) ports: Ports,
     pub(in crate::platform) secrets: Arc<dyn Secrets>,
     pub(in crate::platform) job_lease: TimeDelta,
+    pub(in crate::platform) organizations_per_user: u32,
     pub(in crate::platform) memory: Memory,
     pub(in crate::platform) audit: AuditLog,
     pub(in crate::platform) urls: Urls,
@@ -88,6 +89,10 @@ impl Platform {
 
     pub(in crate::platform) fn ports(&self) -> &Ports {
         &self.inner.ports
+    }
+
+    pub(in crate::platform) fn organizations_per_user(&self) -> u32 {
+        self.inner.organizations_per_user
     }
 
     pub(in crate::platform) fn site_hosts(&self) -> &SiteHosts {

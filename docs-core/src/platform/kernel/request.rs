@@ -111,6 +111,8 @@ pub(in crate::platform) struct RequestState {
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::platform) enum Right {
     Org(OrgId, OrgAction),
+    /// The right to create organizations.
+    FoundOrg,
     /// The right to create content in an organization, or in the given collection.
     CreateIn(OrgId, Option<Box<str>>),
     Site(OrgId, SiteId),

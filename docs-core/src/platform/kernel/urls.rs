@@ -3,8 +3,8 @@
 use crate::{
     model::{
         ChangeRequestId, CollectionId, CommentId, CommentReplyId, InviteId, JobId, OpenApiSpecVersionId,
-        OrgId, PageId, RevisionId, SamlProviderId, SamlService, ShareLinkId, SiteId, SpaceId, TranslationId,
-        UserId, web_url,
+        OrgId, PageId, ReviewId, RevisionId, SamlProviderId, SamlService, ShareLinkId, SiteId, SpaceId,
+        TranslationId, UserId, web_url,
     },
     platform::kernel::{
         content_version::{ContentVersion, Version},
@@ -106,6 +106,12 @@ impl Urls {
 
     pub(crate) fn org(&self, id: &OrgId) -> (String, String) {
         (self.api(format_args!("/orgs/{id}")), self.app(format_args!("/o/{id}")))
+    }
+
+    /// Returns the API URL of an audit event.
+    #[must_use]
+    pub fn audit_event(&self, org: &OrgId, id: &str) -> String {
+        self.api(format_args!("/orgs/{org}/audit-events/{id}"))
     }
 
     /// Returns the API URL of an invite link.
@@ -242,6 +248,10 @@ impl Urls {
     #[must_use]
     pub fn reviews(&self, space: &SpaceId, request: &str) -> String {
         self.api(format_args!("/spaces/{space}/change-requests/{request}/reviews"))
+    }
+
+    pub(crate) fn review(&self, space: &SpaceId, request: &ChangeRequestId, id: &ReviewId) -> String {
+        self.api(format_args!("/spaces/{space}/change-requests/{request}/reviews/{id}"))
     }
 
     pub(crate) fn site(&self, org: &OrgId, id: &SiteId) -> (String, String) {

@@ -1,6 +1,7 @@
-//! Explicit roles of users and teams on spaces and collections.
+//! Explicit roles of users and teams on spaces, collections and sites.
 
 mod role_guard;
+mod site;
 
 use std::sync::Arc;
 
@@ -11,19 +12,19 @@ use self::role_guard::RoleChangeGuard;
 use crate::{
     Error, Result,
     model::{
-        ContentTarget, Grantee, Invite, OrgId, Patch, Role, TeamId, TeamPermission, Timestamp,
-        UpdatePermission, UserId, UserPermission,
+        ContentTarget, Grantee, Invite, OrgId, Patch, PermissionTarget, Role, TeamId, TeamPermission,
+        Timestamp, UpdatePermission, UserId, UserPermission,
     },
     platform::{
         access::{self, Audience, MAX_TEAM_GRANTS},
         kernel::{actor::Actor, platform::Platform, request::Right, write::ready_answer},
         nouns::{
-            Permissions,
+            GrantTarget, Permissions,
             list_identities::{self, tag},
         },
         people::names,
     },
-    policy::{CollectionAction, OrgAccess, OrgAction, SpaceAction},
+    policy::{CollectionAction, OrgAccess, OrgAction, SiteAction, SpaceAction},
     store::{
         Entity, Key, KeyBuf, ListSpec, Lister, Operation, Page, PageRequest, Tx, decode,
         records::{GrantRecord, MemberRecord, TeamRecord},
@@ -34,22 +35,23 @@ use crate::{
 pub(in crate::platform) const MAX_INVITED: usize = 500;
 
 impl<'p> Permissions<'p> {
-    /// Sets or removes the role of users and teams on a space or a collection.
+    /// Sets or removes the role of users and teams on a space, a collection or a site.
     ///
-    /// A member's own role takes precedence over those of their teams, which take precedence over the default level of
-    /// the content. An explicit role can therefore also lower a member's access. For this reason, an actor needs the
-    /// right to manage the content even to remove their own role. An actor cannot change the role of a user who
-    /// outranks them, or raise a user above themselves.
+    /// A member's own role takes precedence over those of their teams, which take precedence over the default level.
+    /// An explicit role can therefore also lower a member's access. For this reason, an actor needs the right to manage
+    /// the content or the site even to remove their own role. An actor cannot change the role of a user who outranks
+    /// them, or raise a user above themselves.
     ///
     /// # Errors
-    /// `Forbidden` without the `create` role on the content, for a role above the actor's own, for users who outrank
-    /// the actor, and for teams with such members if their role would change; `Invalid` for users who are not members
-    /// of the organization, and for unknown teams; `Conflict` for too many teams.
+    /// `Forbidden` without the `create` role on the content or the right to manage the site, for a role above the
+    /// actor's own, for users who outrank the actor, and for teams with such members if their role would change;
+    /// `Invalid` for users who are not members of the organization, and for unknown teams; `Conflict` for too many
+    /// teams.
     #[boxed]
     pub async fn invite(self, invite: Invite) -> Result<()> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let content = &self.content.to_target();
-        let done = platform.idempotent(actor, Right::Permissions(content.clone()), async move {
+        let target = self.target;
+        let done = platform.idempotent(actor, manager_right(target), async move {
             if invite.users.is_none() && invite.teams.is_none() {
                 return Err(Error::invalid("users", "is required, unless `teams` is given"));
             }
@@ -70,14 +72,14 @@ impl<'p> Permissions<'p> {
                 }
             }
             let (users, teams) = (users.unwrap_or_default(), teams.unwrap_or_default());
-            let (content, now) = (content.clone(), platform.now());
-            let give = GrantRoles { actor: actor.clone(), content, users, teams, role: invite.role, now };
+            let now = platform.now();
+            let give = GrantRoles { actor, target, users, teams, role: invite.role, now };
             platform.write_and_show(actor, &give, |_| ready_answer(Ok(()))).await
         });
         done.await
     }
 
-    /// Changes or removes the explicit role of a user or team on content.
+    /// Changes or removes the explicit role of a user or team.
     ///
     /// # Errors
     /// `NotFound`, also if no role was set; `Forbidden` as for
@@ -85,13 +87,11 @@ impl<'p> Permissions<'p> {
     #[boxed]
     pub async fn update(self, grantee: &'p Grantee, change: UpdatePermission) -> Result<()> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let content = &self.content.to_target();
-        let (content, grantee) = (content.clone(), grantee.clone());
-        let change = permission_update(actor, &content, &grantee, &change.role, platform.now());
+        let change = permission_update(actor, self.target, grantee, &change.role, platform.now());
         platform.write(actor, &change).await
     }
 
-    /// Removes the explicit role of a user or team on content. Returns `false` if there was no role.
+    /// Removes the explicit role of a user or team. Returns `false` if there was no role.
     ///
     /// # Errors
     /// `Forbidden` as for [`Permissions::invite`](crate::platform::Permissions::invite).
@@ -101,18 +101,18 @@ impl<'p> Permissions<'p> {
         Error::ignore_not_found(self.update(grantee, change).await)
     }
 
-    /// Lists the users with an explicit role on content.
+    /// Lists the users with an explicit role.
     ///
     /// # Errors
     /// `Forbidden` for guests, who must not see each other.
     #[boxed]
     pub async fn list_users(self, page: &'p PageRequest) -> Result<Page<UserPermission>> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let content = &self.content.to_target();
+        let target = &self.target.to_target();
         let tx = platform.read().await?;
-        let seen = authorize_view(&tx, actor, content).await?;
+        let seen = authorize_view(&tx, actor, self.target).await?;
         let mut list =
-            Lister::new(ListSpec::new(tag::USER_GRANTS, GrantRecord::user_grants(content.id())), page)?;
+            Lister::new(ListSpec::new(tag::USER_GRANTS, GrantRecord::user_grants(target.id())), page)?;
         while let Some(rows) = list.rows(&tx).await? {
             let mut grants: Vec<(UserId, Role)> = Vec::with_capacity(rows.len());
             for (_, value) in &rows {
@@ -133,18 +133,18 @@ impl<'p> Permissions<'p> {
         platform.user_permissions(&tx, page).await
     }
 
-    /// Lists the teams with an explicit role on content.
+    /// Lists the teams with an explicit role.
     ///
     /// # Errors
     /// Same as [`Permissions::list_users`](crate::platform::Permissions::list_users).
     #[boxed]
     pub async fn list_teams(self, page: &'p PageRequest) -> Result<Page<TeamPermission>> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let content = &self.content.to_target();
+        let target = &self.target.to_target();
         let tx = platform.read().await?;
-        let seen = authorize_view(&tx, actor, content).await?;
+        let seen = authorize_view(&tx, actor, self.target).await?;
         let mut list =
-            Lister::new(ListSpec::new(tag::TEAM_GRANTS, GrantRecord::team_grants(content.id())), page)?;
+            Lister::new(ListSpec::new(tag::TEAM_GRANTS, GrantRecord::team_grants(target.id())), page)?;
         while let Some(rows) = list.rows(&tx).await? {
             let mut grants: Vec<(TeamId, Role)> = Vec::with_capacity(rows.len());
             for (_, value) in &rows {
@@ -165,7 +165,7 @@ impl<'p> Permissions<'p> {
         Ok(Page { items: items.collect(), next: page.next, count: page.count })
     }
 
-    /// Lists all members with access to content from any source, with their effective role, optionally filtered by
+    /// Lists all members with access from any source, with their effective role, optionally filtered by
     /// `role`.
     ///
     /// A page examines a limited number of members and may be short.
@@ -175,12 +175,12 @@ impl<'p> Permissions<'p> {
     #[boxed]
     pub async fn list(self, role: Option<Role>, page: &'p PageRequest) -> Result<Page<UserPermission>> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let content = &self.content.to_target();
+        let target = &self.target.to_target();
         let tx = platform.read().await?;
-        let seen = authorize_view(&tx, actor, content).await?;
-        let audience = Audience::load(&tx, content).await?;
+        let seen = authorize_view(&tx, actor, self.target).await?;
+        let audience = Audience::load(&tx, target).await?;
         let prefix = KeyBuf::new(MemberRecord::KIND).part(seen.org.org().id.as_str());
-        let identity = list_identities::members_with_role(content, role);
+        let identity = list_identities::members_with_role(target, role);
         let mut list = Lister::new(ListSpec { prefix, rev: false, identity }, page)?;
         while let Some(rows) = list.rows(&tx).await? {
             let mut members: Vec<Arc<MemberRecord>> = Vec::with_capacity(rows.len());
@@ -209,13 +209,13 @@ impl Platform {
     }
 }
 
-/// The organization that owns the content, and the actor's role on the content.
-struct ContentAccess {
-    org: OrgAccess,
+/// The organization that owns a resource, and the actor's role on the resource.
+pub(in crate::platform) struct TargetAccess {
+    pub(in crate::platform) org: OrgAccess,
     role: Role,
 }
 
-impl ContentAccess {
+impl TargetAccess {
     /// Rejects a change that involves a role above the actor's own.
     fn reject_above(&self, role: Option<Role>) -> Result<()> {
         match role {
@@ -242,7 +242,7 @@ impl ContentAccess {
                 held.iter().map(|(_, old)| Some(old.as_ref()?.role)).max().flatten().max(given.role),
             )?;
             let grantees: Vec<&Grantee> = held.iter().map(|(grantee, _)| grantee).collect();
-            touched = Some(RoleChangeGuard::load(tx, org, given.content, &grantees).await?);
+            touched = Some(RoleChangeGuard::load(tx, org, given.target, &grantees).await?);
         }
         for (grantee, old) in held {
             match (old, given.role) {
@@ -252,26 +252,26 @@ impl ContentAccess {
                 (Some(old), None) => tx.delete(&*old),
                 (None, Some(role)) => drop(tx.create(GrantRecord {
                     organization: org.clone(),
-                    content: given.content.clone(),
+                    content: given.target.clone(),
                     grantee,
                     role,
                     granted_at: given.at,
-                    // Roles are granted only on existing content.
+                    // Roles are granted only on existing resources.
                     space_deleted: false,
                 })),
                 (None, None) => {}
             }
         }
         match touched {
-            Some(touched) => self.reject_above(touched.highest(tx, given.content).await?),
+            Some(touched) => self.reject_above(touched.highest(tx, given.target).await?),
             None => Ok(()),
         }
     }
 }
 
-/// The role to set on content, or `None` to remove it, and the time of the change.
+/// The role to set, or `None` to remove it, and the time of the change.
 struct RoleChange<'a> {
-    content: &'a ContentTarget,
+    target: &'a PermissionTarget,
     role: Option<Role>,
     at: Timestamp,
 }
@@ -280,21 +280,37 @@ fn wrong_kind_error() -> Error {
     Error::internal("a grant is stored under the wrong kind")
 }
 
-/// Checks that the actor may see the roles on content.
-async fn authorize_view(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<ContentAccess> {
-    let (org, role): (OrgId, Role) = match content {
-        ContentTarget::Space(id) => {
+/// Returns the right to grant roles on a resource.
+fn manager_right(target: GrantTarget<'_>) -> Right {
+    match target {
+        GrantTarget::Collection(id) => Right::Permissions(ContentTarget::Collection(id.clone())),
+        GrantTarget::Space(id) => Right::Permissions(ContentTarget::Space(id.clone())),
+        GrantTarget::Site(at) => Right::Site(at.org.clone(), at.site.clone()),
+    }
+}
+
+/// Checks that the actor may see the roles on a resource.
+pub(in crate::platform) async fn authorize_view(
+    tx: &Tx,
+    actor: &Actor,
+    target: GrantTarget<'_>,
+) -> Result<TargetAccess> {
+    let (org, role) = match target {
+        GrantTarget::Space(id) => {
             let access = access::space(tx, actor, id).await?;
-            (access.space().organization.clone(), access.role())
+            (access::org(tx, actor, &access.space().organization).await?, access.role())
         }
-        ContentTarget::Collection(id) => {
+        GrantTarget::Collection(id) => {
             let access = access::collection(tx, actor, id).await?;
-            (access.collection().organization.clone(), access.role())
+            (access::org(tx, actor, &access.collection().organization).await?, access.role())
+        }
+        GrantTarget::Site(at) => {
+            let (org, access) = access::site(tx, actor, at).await?;
+            (org, access.role())
         }
     };
-    let org = access::org(tx, actor, &org).await?;
     org.require(OrgAction::ListPeople)?;
-    Ok(ContentAccess { org, role })
+    Ok(TargetAccess { org, role })
 }
 
 /// Checks the right to grant roles on content.
@@ -303,44 +319,53 @@ pub(in crate::platform) async fn require_manager(
     actor: &Actor,
     content: &ContentTarget,
 ) -> Result<()> {
-    authorize_manage(tx, actor, content).await.map(drop)
+    let target = match content {
+        ContentTarget::Collection(id) => GrantTarget::Collection(id),
+        ContentTarget::Space(id) => GrantTarget::Space(id),
+    };
+    authorize_manage(tx, actor, target).await.map(drop)
 }
 
-/// Checks that the actor may grant roles on content.
-async fn authorize_manage(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<ContentAccess> {
-    let (org, role): (OrgId, Role) = match content {
-        ContentTarget::Space(id) => {
+/// Checks that the actor may grant roles on a resource.
+async fn authorize_manage(tx: &Tx, actor: &Actor, target: GrantTarget<'_>) -> Result<TargetAccess> {
+    let (org, role): (OrgId, Role) = match target {
+        GrantTarget::Space(id) => {
             let access = access::space(tx, actor, id).await?;
             let proof = access.require(SpaceAction::Manage)?;
             (proof.space().organization.clone(), access.role())
         }
-        ContentTarget::Collection(id) => {
+        GrantTarget::Collection(id) => {
             let access = access::collection(tx, actor, id).await?;
             (access.require(CollectionAction::Manage)?.organization.clone(), access.role())
         }
+        GrantTarget::Site(at) => {
+            let (org, access) = access::site(tx, actor, at).await?;
+            access.require(SiteAction::Manage)?;
+            return Ok(TargetAccess { org, role: access.role() });
+        }
     };
-    Ok(ContentAccess { org: access::org(tx, actor, &org).await?, role })
+    Ok(TargetAccess { org: access::org(tx, actor, &org).await?, role })
 }
 
-/// Returns the key of a grantee's explicit role on content.
-fn grant_key(content: &ContentTarget, grantee: &Grantee) -> Key {
+/// Returns the key of a grantee's explicit role on a resource.
+fn grant_key(target: &PermissionTarget, grantee: &Grantee) -> Key {
     match grantee {
-        Grantee::User(user) => GrantRecord::user_key(content.id(), user),
-        Grantee::Team(team) => GrantRecord::team_key(content.id(), team),
+        Grantee::User(user) => GrantRecord::user_key(target.id(), user),
+        Grantee::Team(team) => GrantRecord::team_key(target.id(), team),
     }
 }
 
 /// Sets or removes the role of users and teams.
-struct GrantRoles {
-    actor: Actor,
-    content: ContentTarget,
+struct GrantRoles<'a> {
+    actor: &'a Actor,
+    target: GrantTarget<'a>,
     users: Vec<String>,
     teams: Vec<String>,
     role: Option<Role>,
     now: Timestamp,
 }
 
-impl GrantRoles {
+impl GrantRoles<'_> {
     /// Resolves the teams named in the request.
     async fn resolve_teams(&self, tx: &Tx, org: &OrgId) -> Result<Vec<TeamId>> {
         let unknown =
@@ -358,12 +383,13 @@ impl GrantRoles {
 }
 
 #[async_trait]
-impl Operation for GrantRoles {
+impl Operation for GrantRoles<'_> {
     type Output = ();
     const NAME: &'static str = "permissions_give";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let seen = authorize_manage(tx, &self.actor, &self.content).await?;
+        let seen = authorize_manage(tx, self.actor, self.target).await?;
+        let target = &self.target.to_target();
         seen.reject_above(self.role)?;
         let org = &seen.org.org().id;
         let users = names::members(tx, org, &names::names_in_list("users", Some(&self.users))).await?;
@@ -372,11 +398,11 @@ impl Operation for GrantRoles {
             users.into_iter().map(Grantee::User).chain(teams.into_iter().map(Grantee::Team)).collect();
         grantees.sort_unstable();
         grantees.dedup();
-        let keys: Vec<Key> = grantees.iter().map(|grantee| grant_key(&self.content, grantee)).collect();
+        let keys: Vec<Key> = grantees.iter().map(|grantee| grant_key(target, grantee)).collect();
         let held = tx.get_many::<GrantRecord>(&keys).await?;
         let held = grantees.into_iter().zip(held).collect();
-        seen.set(tx, held, RoleChange { content: &self.content, role: self.role, at: self.now }).await?;
-        let teams = tx.scan_prefix(&GrantRecord::team_grants(self.content.id()), MAX_TEAM_GRANTS + 1).await?;
+        seen.set(tx, held, RoleChange { target, role: self.role, at: self.now }).await?;
+        let teams = tx.scan_prefix(&GrantRecord::team_grants(target.id()), MAX_TEAM_GRANTS + 1).await?;
         if teams.len() > MAX_TEAM_GRANTS as usize {
             return Err(Error::conflict(format!(
                 "teams: at most {MAX_TEAM_GRANTS} can have a role on the same content; remove one first"
@@ -391,14 +417,15 @@ impl Operation for GrantRoles {
 async fn permission_update(
     tx: &mut Tx,
     actor: &Actor,
-    content: &ContentTarget,
+    target: GrantTarget<'_>,
     grantee: &Grantee,
     role: &Patch<Role>,
     now: Timestamp,
 ) -> Result<()> {
-    let seen = authorize_manage(tx, actor, content).await?;
-    let old: Option<Arc<GrantRecord>> = tx.get(&grant_key(content, grantee)).await?;
+    let seen = authorize_manage(tx, actor, target).await?;
+    let target = &target.to_target();
+    let old: Option<Arc<GrantRecord>> = tx.get(&grant_key(target, grantee)).await?;
     let old = old.ok_or_else(|| Error::not_found("permission"))?;
-    let given = RoleChange { content, role: role.apply(Some(old.role)), at: now };
+    let given = RoleChange { target, role: role.apply(Some(old.role)), at: now };
     seen.set(tx, vec![(grantee.clone(), Some(old))], given).await
 }

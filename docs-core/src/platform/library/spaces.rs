@@ -18,7 +18,7 @@ use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{
         ContentTarget, CreateSpace, DefaultLevel, ListOrder, MemberSpace, MoveContent, OrgId, Patch, Space,
-        SpaceId, SpaceTitle, TransferContent, UpdateSpace,
+        SpaceId, SpaceMergeRules, SpaceTitle, TransferContent, UpdateSpace,
     },
     platform::{
         access::{self, AccessResolver},
@@ -129,8 +129,9 @@ impl<'p> SpaceHandle<'p> {
     pub async fn get_shared(self, share_key: Option<&'p str>) -> Result<Space> {
         let (platform, ref actor, id) = self.parts();
         let tx = platform.read().await?;
-        let mut space = platform.space_for(&tx, actor, id, share_key).await?;
-        SharedLink::find(platform, &tx, share_key).await?.add_key_to_space(&mut space);
+        let link = SharedLink::find(platform, &tx, share_key).await?;
+        let mut space = platform.shared_space_for(&tx, actor, id, (share_key, &link)).await?;
+        link.add_key_to_space(&mut space);
         Ok(space)
     }
 
@@ -166,7 +167,7 @@ impl<'p> SpaceHandle<'p> {
         let (job, marking) = (platform.id(), platform.id());
         let operation = space_deletion(actor, id, platform.now(), &job, &marking);
         let done =
-            platform.change(actor, &operation, |seen| Box::pin(platform.space_for(seen.tx, actor, id, None)));
+            platform.change(actor, &operation, |seen| Box::pin(platform.space_for(seen.tx, actor, id)));
         Error::ignore_not_found(done.await)
     }
 
@@ -237,8 +238,7 @@ impl<'p> SpaceHandle<'p> {
 impl Platform {
     /// Runs a write and returns the updated space.
     async fn write_space<O: Operation>(&self, actor: &Actor, operation: &O, id: &SpaceId) -> Result<Space> {
-        self.change_and_show(actor, operation, |done| Box::pin(self.space_for(done.tx, actor, id, None)))
-            .await
+        self.change_and_show(actor, operation, |done| Box::pin(self.space_for(done.tx, actor, id))).await
     }
 
     /// Builds a new space with this content.
@@ -279,25 +279,32 @@ impl Platform {
             revisions: 1,
             git: None,
             git_sync: None,
-            language: None,
+            language: new.language,
             translations: 0,
+            merge_rules: SpaceMergeRules::Inherit,
         })
     }
 
     /// Returns a space as a member or a visitor sees it.
-    async fn space_for(
+    async fn space_for(&self, tx: &Tx, actor: &Actor, id: &SpaceId) -> Result<Space> {
+        self.shared_space_for(tx, actor, id, (None, &SharedLink::default())).await
+    }
+
+    /// Returns a space as a member or a visitor with a share key sees it.
+    async fn shared_space_for(
         &self,
         tx: &Tx,
         actor: &Actor,
         id: &SpaceId,
-        share_key: Option<&str>,
+        (share_key, link): (Option<&str>, &SharedLink),
     ) -> Result<Space> {
         let visitor = match Visitor::from_actor(actor, share_key) {
             Some(visitor) => visitor,
             None => match access::any_space(tx, actor, id).await {
                 Ok(access) => {
                     self.reject_expired(access.space())?;
-                    let mut shown = self.space_views(tx, std::slice::from_ref(&access)).await?;
+                    let mut shown =
+                        self.space_views_on(tx, std::slice::from_ref(&access), link.site()).await?;
                     return shown.pop().ok_or_else(|| Error::not_found("space"));
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => Visitor::non_member(share_key),

@@ -6,12 +6,12 @@ use crate::{
     Result,
     model::{
         ChangeRequestStatus, Collection, CollectionObject, CollectionUrls, ContentTarget, DefaultLevel,
-        Emoji, SiteId, SiteVisibility, Space, SpaceId, SpaceObject, SpaceType, SpaceUrls, Timestamp,
+        Emoji, SiteId, SiteVisibility, Space, SpaceId, SpaceMergeRules, SpaceObject, SpaceUrls, Timestamp,
         Visibility, VisitorAuth, VisitorAuthBackend,
     },
     platform::{
         access::AccessResolver,
-        kernel::{actor::Visitor, platform::Platform},
+        kernel::{actor::Visitor, emoji::emoji_code, platform::Platform},
         library::{
             head::RESTORE_WINDOW,
             tree::{TreeRow, TreeWalk},
@@ -32,6 +32,16 @@ impl Platform {
         tx: &Tx,
         spaces: &[SpaceAccess],
     ) -> Result<Vec<Space>> {
+        self.space_views_on(tx, spaces, None).await
+    }
+
+    /// Builds the views of spaces like [`space_views`](Self::space_views), with the URLs of a preferred site.
+    pub(in crate::platform) async fn space_views_on(
+        &self,
+        tx: &Tx,
+        spaces: &[SpaceAccess],
+        preferred: Option<&SiteId>,
+    ) -> Result<Vec<Space>> {
         let mut counters = Vec::with_capacity(spaces.len() * 4);
         for access in spaces {
             let id = &access.space().id;
@@ -43,7 +53,7 @@ impl Platform {
         let counts: Vec<u64> =
             tx.numbers(&counters).await?.into_iter().map(|n| u64::try_from(n).unwrap_or(0)).collect();
         let ids: Vec<&SpaceId> = spaces.iter().map(|access| &access.space().id).collect();
-        let mut places = self.placements(tx, &ids).await?;
+        let mut places = self.placements(tx, &ids, preferred).await?;
         let visitor_auth = visitor_auth(tx, places.iter().flatten()).await?;
         for (place, access) in places.iter_mut().zip(spaces) {
             // A deleted space is not on any published site.
@@ -64,7 +74,8 @@ impl Platform {
 
     /// Builds the view of a space for a visitor, without its collection and member data.
     pub(in crate::platform) fn visitor_space_view(&self, access: &SpaceAccess, place: &Placement) -> Space {
-        Space { parent: None, ..self.space_view(access, &[0; 4], Some(place)) }
+        let merge_rules = SpaceMergeRules::Inherit;
+        Space { parent: None, merge_rules, ..self.space_view(access, &[0; 4], Some(place)) }
     }
 
     fn space_view(&self, access: &SpaceAccess, counts: &[u64], place: Option<&Placement>) -> Space {
@@ -81,9 +92,8 @@ impl Platform {
         Space {
             object: SpaceObject::Is,
             id: space.id.clone(),
-            kind: SpaceType::Is,
             title: space.title.clone(),
-            emoji: space_emoji(space),
+            emoji: emoji_code(space_emoji(space).as_str()).unwrap_or_else(|| space_emoji(space)),
             visibility,
             created_at: space.created_at,
             updated_at: space.updated_at,
@@ -93,9 +103,11 @@ impl Platform {
             urls: SpaceUrls { location, app, published, public, icon: space.icon.clone() },
             organization: space.organization.clone(),
             parent: space.parent.clone(),
-            git_sync: space.git.as_ref().map(|git| git.info.clone()),
+            git_sync: space.git_view(),
             visitor_auth: None,
             revision: space.head.clone(),
+            language: space.language,
+            merge_rules: space.merge_rules.clone(),
             default_level: access.level().stated(),
             comments: counts[0],
             change_requests: counts[1],

@@ -1,7 +1,7 @@
 //! Identifiers of nouns that consist of more than one id.
 
 use crate::{
-    model::{CollectionId, CommentId, ContentTarget, OrgId, RevisionId, SiteId, SpaceId},
+    model::{CollectionId, CommentId, OrgId, PermissionTarget, RevisionId, SiteId, SpaceId},
     platform::kernel::{content_version::ContentVersion, request::Right},
 };
 
@@ -34,11 +34,12 @@ pub(in crate::platform) enum ContentAddress<'p> {
     Revision(&'p SpaceId, &'p RevisionId),
 }
 
-/// The content on which permissions are granted.
+/// The resource on which permissions are granted.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::platform) enum GrantTarget<'p> {
     Collection(&'p CollectionId),
     Space(&'p SpaceId),
+    Site(SiteRef<'p>),
 }
 
 impl ContentAddress<'_> {
@@ -52,10 +53,11 @@ impl ContentAddress<'_> {
 }
 
 impl GrantTarget<'_> {
-    pub(in crate::platform) fn to_target(self) -> ContentTarget {
+    pub(in crate::platform) fn to_target(self) -> PermissionTarget {
         match self {
-            Self::Collection(id) => ContentTarget::Collection(id.clone()),
-            Self::Space(id) => ContentTarget::Space(id.clone()),
+            Self::Collection(id) => PermissionTarget::Collection(id.clone()),
+            Self::Space(id) => PermissionTarget::Space(id.clone()),
+            Self::Site(at) => PermissionTarget::Site(at.site.clone()),
         }
     }
 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::{
     model::{
-        ChangeRequestStatus, CommentStatus, ContentFormat, ListOrder, OrgId, SiteType, Timestamp, UserId,
+        BoundedText, ChangeRequestStatus, CommentStatus, ContentFormat, ListOrder, MemberRole, OrgId,
+        RedirectOrder, SiteType, Timestamp, UserId,
     },
-    store::records::SiteRecord,
+    store::records::{RedirectRecord, SiteRecord},
 };
 
 /// Filter for the audit log. An entry must match all fields that are set.
@@ -26,6 +27,21 @@ pub struct AuditFilter {
     pub until: Option<Timestamp>,
 }
 
+/// Filter for the audit log of an organization as events. An event must match all fields that are set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuditEventFilter {
+    /// Events with this action, such as `space_create`.
+    pub action: Option<String>,
+    /// Events of this actor: the id of a user, or `platform`.
+    pub actor: Option<String>,
+    /// Events about the record with this id.
+    pub target: Option<String>,
+    /// Events at or after this time.
+    pub since: Option<Timestamp>,
+    /// Events before this time.
+    pub until: Option<Timestamp>,
+}
+
 /// Filter for a list of change requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestFilter {
@@ -35,6 +51,38 @@ pub struct RequestFilter {
     pub contributor: Option<String>,
     /// Only change requests created by this user.
     pub creator: Option<String>,
+    /// Only change requests with a pending review request for this user.
+    pub requested_reviewer: Option<String>,
+    /// Only change requests that belong to this topic of a site. The platform has no topics, so there are none.
+    pub topic: Option<String>,
+}
+
+/// Filter for a list of the change requests of an organization.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OrgRequestFilter {
+    /// Only change requests with one of these statuses. Empty for all statuses.
+    pub statuses: Vec<ChangeRequestStatus>,
+    /// Only change requests created by this user.
+    pub creator: Option<String>,
+    /// Only change requests to which this user contributed.
+    pub contributor: Option<String>,
+    /// Only change requests with a pending review request for this user.
+    pub requested_reviewer: Option<String>,
+    /// Only change requests of the spaces of this site.
+    pub site: Option<String>,
+    /// Only change requests of this space.
+    pub space: Option<String>,
+    /// Only change requests that belong to this topic of a site. The platform has no topics, so there are none.
+    pub topic: Option<String>,
+}
+
+/// Filter and format for a list of reviews.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReviewQuery {
+    /// Only reviews of earlier content, or only reviews of the current content.
+    pub outdated: Option<bool>,
+    /// Format of the comments.
+    pub format: ContentFormat,
 }
 
 /// Filter, order and format for a list of comments.
@@ -50,6 +98,37 @@ pub struct CommentQuery {
     pub authors: Vec<String>,
     /// Format of the returned bodies.
     pub format: ContentFormat,
+}
+
+/// Filter and order for the list of redirects of a site.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RedirectFilter {
+    /// Selects redirects whose source contains this text, ignoring case.
+    pub search: Option<String>,
+    /// Selects the drafts instead of the live redirects.
+    pub draft: bool,
+    pub order: RedirectOrder,
+}
+
+impl RedirectFilter {
+    pub(in crate::platform) fn matches(&self, redirect: &RedirectRecord) -> bool {
+        let source = || redirect.source.as_str().to_lowercase();
+        redirect.draft == self.draft
+            && self.search.as_ref().is_none_or(|part| source().contains(&part.to_lowercase()))
+    }
+}
+
+/// Filter for a list of the members who have a role on a site.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SitePermissionFilter {
+    /// Only members with this role on the site. Guests of the organization are listed with their role on the site, so
+    /// `guest` selects no members.
+    pub role: Option<MemberRole>,
+    /// Only members whose name or e-mail address contains this text, ignoring case. A text shorter than three
+    /// characters must be the prefix of a word.
+    pub search: Option<BoundedText<0, 512>>,
+    /// Only members of this team, by id.
+    pub team: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::filters::{AuditFilter, CommentQuery, ContentKind, Reach, RequestFilter, SiteFilter, TeamFilter};
+use super::filters::{
+    AuditEventFilter, AuditFilter, CommentQuery, ContentKind, OrgRequestFilter, Reach, RedirectFilter,
+    RequestFilter, SiteFilter, SitePermissionFilter, TeamFilter,
+};
 use crate::{
     content::LinkTarget,
     model::{
-        BrokenContext, ContentTarget, LinkStatus, ListOrder, OrgId, PageId, Role, SiteId, SpaceId, UserId,
+        BrokenContext, LinkStatus, ListOrder, MemberRole, OrgId, PageId, PermissionTarget, Role, SiteId,
+        SpaceId, UserId,
     },
     store::ListIdentity,
 };
@@ -24,6 +28,7 @@ pub(in crate::platform) mod tag {
     tags! {
         ALL_ORGANIZATIONS = "all-organizations",
         API_TOKENS = "api-tokens",
+        AUDIT_EVENTS = "audit-events",
         AUDIT_LOG = "audit-log",
         CHANGE_REQUESTS = "change-requests",
         CHANGE_REQUEST_LINKS = "change-request-links",
@@ -43,6 +48,7 @@ pub(in crate::platform) mod tag {
         OPENAPI_SPECS = "openapi-specs",
         OPENAPI_SPEC_VERSIONS = "openapi-spec-versions",
         ORGANIZATIONS = "organizations",
+        ORG_CHANGE_REQUESTS = "organization-change-requests",
         PAGE_BACKLINKS = "page-backlinks",
         PAGE_LINKS = "page-links",
         REDIRECTS = "redirects",
@@ -58,6 +64,7 @@ pub(in crate::platform) mod tag {
         SECTION_GROUPS = "section-groups",
         SHARE_LINKS = "share-links",
         SITES = "sites",
+        SITE_PERMISSIONS = "site-permissions",
         SITE_SPACES = "site-spaces",
         SPACES = "spaces",
         SPACES_OF_MEMBER = "spaces-of-member",
@@ -85,6 +92,17 @@ pub(in crate::platform) fn sites(filter: &SiteFilter) -> ListIdentity {
         .filter("title", &filter.title)
         .filter("published", filter.published.map(yes_or_no))
         .filter("type", filter.types.iter().map(|kind| kind.as_str()))
+}
+
+/// Redirects. The order is part of the key prefix of the rows, so it needs no filter here.
+pub(in crate::platform) fn redirects(filter: &RedirectFilter) -> ListIdentity {
+    ListIdentity::new(tag::REDIRECTS)
+        .filter("search", &filter.search)
+        .filter("draft", filter.draft.then_some("yes"))
+}
+
+pub(in crate::platform) fn share_links(search: Option<&str>) -> ListIdentity {
+    ListIdentity::new(tag::SHARE_LINKS).filter("search", search)
 }
 
 pub(in crate::platform) fn site_spaces(site: &SiteId, default: Option<bool>) -> ListIdentity {
@@ -123,13 +141,21 @@ pub(in crate::platform) fn members(searched: Option<&str>, order: ListOrder) -> 
     }
 }
 
-pub(in crate::platform) fn members_with_role(content: &ContentTarget, role: Option<Role>) -> ListIdentity {
+pub(in crate::platform) fn members_with_role(target: &PermissionTarget, role: Option<Role>) -> ListIdentity {
     let list = ListIdentity::new(tag::MEMBERS_WITH_ROLE);
-    let list = match content {
-        ContentTarget::Collection(id) => list.with_part("collection", id),
-        ContentTarget::Space(id) => list.with_part("space", id),
+    let list = match target {
+        PermissionTarget::Collection(id) => list.with_part("collection", id),
+        PermissionTarget::Space(id) => list.with_part("space", id),
+        PermissionTarget::Site(id) => list.with_part("site", id),
     };
     list.filter("role", role.map(Role::as_str))
+}
+
+pub(in crate::platform) fn site_permissions(site: &SiteId, filter: &SitePermissionFilter) -> ListIdentity {
+    let list = ListIdentity::new(tag::SITE_PERMISSIONS).with_part("site", site);
+    list.filter("role", filter.role.map(MemberRole::as_str))
+        .filter("search", filter.search.as_deref())
+        .filter("team", &filter.team)
 }
 
 pub(in crate::platform) fn audit_log(filter: &AuditFilter) -> ListIdentity {
@@ -142,11 +168,37 @@ pub(in crate::platform) fn audit_log(filter: &AuditFilter) -> ListIdentity {
         .filter("until", filter.until.map(|until| until.to_string()))
 }
 
+pub(in crate::platform) fn audit_events(filter: &AuditEventFilter) -> ListIdentity {
+    ListIdentity::new(tag::AUDIT_EVENTS)
+        .filter("action", &filter.action)
+        .filter("actor", &filter.actor)
+        .filter("target", &filter.target)
+        .filter("since", filter.since.map(|since| since.to_string()))
+        .filter("until", filter.until.map(|until| until.to_string()))
+}
+
 pub(in crate::platform) fn change_requests(filter: &RequestFilter) -> ListIdentity {
     ListIdentity::new(tag::CHANGE_REQUESTS)
         .filter("status", filter.status.map(|status| status.as_str()))
         .filter("contributor", &filter.contributor)
         .filter("creator", &filter.creator)
+        .filter("requested-reviewer", &filter.requested_reviewer)
+        .filter("topic", &filter.topic)
+}
+
+pub(in crate::platform) fn org_change_requests(filter: &OrgRequestFilter) -> ListIdentity {
+    ListIdentity::new(tag::ORG_CHANGE_REQUESTS)
+        .filter("status", filter.statuses.iter().map(|status| status.as_str()))
+        .filter("contributor", &filter.contributor)
+        .filter("creator", &filter.creator)
+        .filter("requested-reviewer", &filter.requested_reviewer)
+        .filter("site", &filter.site)
+        .filter("space", &filter.space)
+        .filter("topic", &filter.topic)
+}
+
+pub(in crate::platform) fn reviews(outdated: Option<bool>) -> ListIdentity {
+    ListIdentity::new(tag::REVIEWS).filter("outdated", outdated.map(yes_or_no))
 }
 
 /// Comments. The status is part of the key prefix of the rows, so it needs no filter here.
@@ -243,6 +295,11 @@ mod tests {
             site_spaces(&site, Some(false)),
             sections(&site),
             section_groups(&site),
+            redirects(&RedirectFilter::default()),
+            redirects(&RedirectFilter { search: Some("a".to_owned()), ..RedirectFilter::default() }),
+            redirects(&RedirectFilter { draft: true, ..RedirectFilter::default() }),
+            share_links(None),
+            share_links(Some("a")),
             site_search(&site, &BTreeSet::from([space.clone()])),
             site_search(&site, &BTreeSet::new()),
             space_search(&space),
@@ -251,8 +308,10 @@ mod tests {
     }
 
     fn people_filters() -> Vec<ListIdentity> {
-        let (user, space) = (id::<UserId>("ada"), ContentTarget::Space(id("same")));
+        let (user, space) = (id::<UserId>("ada"), PermissionTarget::Space(id("same")));
         let then = Some(Timestamp::new(DateTime::UNIX_EPOCH));
+        let (site, role, team) = (id("same"), Some(MemberRole::from(None)), Some("ada".to_owned()));
+        let search = Some("ada".parse().expect("a text"));
         vec![
             member_spaces(&user),
             members(None, ListOrder::Asc),
@@ -260,7 +319,12 @@ mod tests {
             members(Some("ada"), ListOrder::Asc),
             members_with_role(&space, None),
             members_with_role(&space, Some(Role::Edit)),
-            members_with_role(&ContentTarget::Collection(id("same")), None),
+            members_with_role(&PermissionTarget::Collection(id("same")), None),
+            members_with_role(&PermissionTarget::Site(id("same")), None),
+            site_permissions(&site, &SitePermissionFilter::default()),
+            site_permissions(&site, &SitePermissionFilter { role, ..SitePermissionFilter::default() }),
+            site_permissions(&site, &SitePermissionFilter { search, ..SitePermissionFilter::default() }),
+            site_permissions(&site, &SitePermissionFilter { team, ..SitePermissionFilter::default() }),
             audit_log(&AuditFilter::default()),
             audit_log(&AuditFilter { organization: Some(id("ada")), ..AuditFilter::default() }),
             audit_log(&AuditFilter { user: Some(user), ..AuditFilter::default() }),
@@ -268,6 +332,18 @@ mod tests {
             audit_log(&AuditFilter { operation: Some("ada".to_owned()), ..AuditFilter::default() }),
             audit_log(&AuditFilter { since: then, ..AuditFilter::default() }),
             audit_log(&AuditFilter { until: then, ..AuditFilter::default() }),
+        ]
+    }
+
+    fn audit_event_filters() -> Vec<ListIdentity> {
+        let (name, then) = (Some("ada".to_owned()), Some(Timestamp::new(DateTime::UNIX_EPOCH)));
+        vec![
+            audit_events(&AuditEventFilter::default()),
+            audit_events(&AuditEventFilter { action: name.clone(), ..AuditEventFilter::default() }),
+            audit_events(&AuditEventFilter { actor: name.clone(), ..AuditEventFilter::default() }),
+            audit_events(&AuditEventFilter { target: name, ..AuditEventFilter::default() }),
+            audit_events(&AuditEventFilter { since: then, ..AuditEventFilter::default() }),
+            audit_events(&AuditEventFilter { until: then, ..AuditEventFilter::default() }),
         ]
     }
 
@@ -279,6 +355,13 @@ mod tests {
             change_requests(&RequestFilter { status: open, ..RequestFilter::default() }),
             change_requests(&RequestFilter { contributor: name.clone(), ..RequestFilter::default() }),
             change_requests(&RequestFilter { creator: name.clone(), ..RequestFilter::default() }),
+            change_requests(&RequestFilter { requested_reviewer: name.clone(), ..RequestFilter::default() }),
+            change_requests(&RequestFilter { topic: name.clone(), ..RequestFilter::default() }),
+            org_change_requests(&OrgRequestFilter::default()),
+            org_change_requests(&OrgRequestFilter { space: name.clone(), ..OrgRequestFilter::default() }),
+            reviews(None),
+            reviews(Some(true)),
+            reviews(Some(false)),
             comments(&CommentQuery::default()),
             comments(&CommentQuery { target_page: name.clone(), ..CommentQuery::default() }),
             comments(&CommentQuery { authors: name.into_iter().collect(), ..CommentQuery::default() }),
@@ -299,7 +382,9 @@ mod tests {
     fn all() -> Vec<ListIdentity> {
         let mut all: Vec<ListIdentity> = tag::ALL.iter().map(|tag| ListIdentity::new(tag)).collect();
         // Lists without filters are identified by their tag alone.
-        let bare = [team_filters(), site_filters(), people_filters(), content_filters()].concat();
+        let bare =
+            [team_filters(), site_filters(), people_filters(), audit_event_filters(), content_filters()]
+                .concat();
         all.extend(
             bare.into_iter()
                 .filter(|identity| !tag::ALL.iter().any(|tag| *identity == ListIdentity::new(tag))),

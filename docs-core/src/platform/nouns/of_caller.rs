@@ -107,10 +107,10 @@ impl<'p> Caller<'p> {
     /// Returns the explicit roles of users and teams on a space or a collection.
     #[must_use]
     pub const fn permissions(self, content: &'p ContentTarget) -> Permissions<'p> {
-        let content = match content {
+        let target = match content {
             ContentTarget::Collection(id) => GrantTarget::Collection(id),
             ContentTarget::Space(id) => GrantTarget::Space(id),
         };
-        Permissions { caller: self, content }
+        Permissions { caller: self, target }
     }
 }

@@ -111,6 +111,6 @@ impl<'p> CollectionHandle<'p> {
     /// Returns the explicit roles of users and teams on the collection.
     #[must_use]
     pub const fn permissions(self) -> Permissions<'p> {
-        Permissions { caller: self.caller, content: GrantTarget::Collection(self.collection) }
+        Permissions { caller: self.caller, target: GrantTarget::Collection(self.collection) }
     }
 }

@@ -1,8 +1,8 @@
 //! Nouns that belong to a site: its sections, spaces, redirects and share links.
 
 use super::{
-    RedirectHandle, Redirects, SectionGroupHandle, SectionGroups, SectionHandle, Sections, ShareLinkHandle,
-    ShareLinks, SiteHandle, SiteSpaceHandle, SiteSpaces,
+    GrantTarget, Permissions, RedirectHandle, Redirects, SectionGroupHandle, SectionGroups, SectionHandle,
+    Sections, ShareLinkHandle, ShareLinks, SiteHandle, SiteSpaceHandle, SiteSpaces,
 };
 use crate::model::{RedirectId, SectionGroupId, SectionId, ShareLinkId, SiteSpaceId};
 
@@ -13,6 +13,12 @@ impl<'p> SiteHandle<'p> {
     #[must_use]
     pub const fn with_share_key(self, share_key: Option<&'p str>) -> Self {
         Self { share_key, ..self }
+    }
+
+    /// Returns the explicit roles of users and teams on the site.
+    #[must_use]
+    pub const fn permissions(self) -> Permissions<'p> {
+        Permissions { caller: self.caller, target: GrantTarget::Site(self.at) }
     }
 
     #[must_use]

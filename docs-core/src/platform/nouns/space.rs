@@ -10,7 +10,7 @@ impl<'p> SpaceHandle<'p> {
     /// Returns the explicit roles of users and teams on the space.
     #[must_use]
     pub const fn permissions(self) -> Permissions<'p> {
-        Permissions { caller: self.caller, content: GrantTarget::Space(self.space) }
+        Permissions { caller: self.caller, target: GrantTarget::Space(self.space) }
     }
 
     /// Returns the live content.

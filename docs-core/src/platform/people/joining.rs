@@ -197,7 +197,7 @@ async fn grant_role(
     }
     let new = GrantRecord {
         organization: org.clone(),
-        content: content.clone(),
+        content: content.clone().into(),
         grantee: Grantee::User(user.clone()),
         role: level,
         granted_at: now,

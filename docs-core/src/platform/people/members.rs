@@ -4,7 +4,7 @@ pub(in crate::platform) mod join;
 mod leave;
 mod list;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use docs_macros::{boxed, operation};
 
@@ -15,7 +15,7 @@ pub(in crate::platform) use self::{
 };
 use crate::{
     Error, Result,
-    model::{Member, MemberObject, OrgId, Patch, Role, UpdateMember, UserId},
+    model::{Member, MemberObject, MergeRule, OrgId, Patch, Role, UpdateMember, UserId},
     platform::{
         access,
         kernel::{actor::Actor, platform::Platform},
@@ -97,13 +97,17 @@ impl Platform {
     ) -> Result<Vec<Member>> {
         let users: Vec<UserId> = members.iter().map(|member| member.user.clone()).collect();
         let users = self.user_views(tx, &users).await?;
-        let of = |member: &MemberRecord| -> [Key; 2] {
+        let of = |member: &MemberRecord| -> [Key; 3] {
             let (org, user) = (&member.organization, &member.user);
-            [GrantRecord::user_space_count(org, user), TeamMemberRecord::count_by_member(org, user)]
+            [
+                GrantRecord::user_space_count(org, user),
+                TeamMemberRecord::count_by_member(org, user),
+                GrantRecord::user_site_count(org, user),
+            ]
         };
         let counters: Vec<Key> = members.iter().flat_map(|member| of(member)).collect();
         let counts = tx.numbers(&counters).await?;
-        let shown = members.iter().zip(users).zip(counts.chunks(2)).map(|((member, user), counts)| Member {
+        let shown = members.iter().zip(users).zip(counts.chunks(3)).map(|((member, user), counts)| Member {
             object: MemberObject::Is,
             id: member.user.clone(),
             role: member.role,
@@ -114,6 +118,7 @@ impl Platform {
             sso: member.sso,
             spaces: u64::try_from(counts[0]).unwrap_or(0),
             teams: u64::try_from(counts[1]).unwrap_or(0),
+            sites: u64::try_from(counts[2]).unwrap_or(0),
         });
         Ok(shown.collect())
     }
@@ -123,6 +128,29 @@ impl Platform {
 pub(in crate::platform) async fn find(tx: &Tx, org: &OrgId, user: &UserId) -> Result<Arc<MemberRecord>> {
     let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::key_for(org, user)).await?;
     member.ok_or_else(|| Error::not_found("member"))
+}
+
+/// Rejects merge rules that name users who are not members of the organization. Users that the previous rules name are
+/// not checked again, so that rules can be changed after a member has left.
+pub(in crate::platform) async fn require_rule_members(
+    tx: &Tx,
+    org: &OrgId,
+    old: &[MergeRule],
+    new: &[MergeRule],
+) -> Result<()> {
+    let known: BTreeSet<&UserId> = old.iter().flat_map(MergeRule::users).collect();
+    let named = |(at, rule): (usize, &'_ MergeRule)| {
+        let users = rule.users().to_vec().into_iter().enumerate();
+        users.map(move |(of, user)| (format!("mergeRules.rules[{at}].users[{of}]"), user))
+    };
+    let added = new.iter().enumerate().flat_map(named);
+    let added: Vec<(String, UserId)> = added.filter(|(_, user)| !known.contains(user)).collect();
+    let keys: Vec<Key> = added.iter().map(|(_, user)| MemberRecord::key_for(org, user)).collect();
+    let members = tx.get_many::<MemberRecord>(&keys).await?;
+    match added.iter().zip(members).find(|(_, member)| member.is_none()) {
+        Some(((field, _), _)) => Err(Error::invalid(field, "must be a member of the organization")),
+        None => Ok(()),
+    }
 }
 
 /// Returns an error if `member` is the last administrator of the organization. Call it before the role is removed.

@@ -8,28 +8,59 @@ use docs_macros::{boxed, operation};
 use crate::{
     Error, ErrorKind, Result,
     model::{
-        DomainOrganizations, EmailDomain, Hostname, OrgId, Organization, OrganizationObject,
-        OrganizationPermissions, OrganizationPointer, OrganizationPointerType, OrganizationTitle,
-        OrganizationUrls, Role, Subdomain, SubdomainObject, UpdateAccount, UpdateOrganization, UserId,
+        CreateOrganization, DomainOrganizations, EmailDomain, Hostname, OrgId, Organization,
+        OrganizationMergeRules, OrganizationObject, OrganizationPermissions, OrganizationPointer,
+        OrganizationPointerType, OrganizationTitle, OrganizationUrls, Role, Subdomain, SubdomainObject,
+        UpdateAccount, UpdateOrganization, UserId,
     },
     platform::{
         access,
-        kernel::{actor::Actor, platform::Platform},
+        kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{Caller, OrgHandle, Orgs, list_identities::tag},
-        people::users::find_user,
+        people::{members::require_rule_members, users::find_user},
     },
     policy::{OrgAccess, OrgAction},
     ports::id_text,
     store::{
         Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, Value, decode, ids_of,
-        records::{MemberRecord, OrgRecord, SiteRecord, TeamMemberRecord, counter, linked_id},
+        records::{MemberRecord, OrgRecord, SiteRecord, TeamMemberRecord, UserRecord, counter, linked_id},
     },
 };
 
 /// Maximum number of e-mail domains per organization.
 pub(in crate::platform) const MAX_DOMAINS: usize = 100;
+/// Default number of organizations that a user can create.
+pub(in crate::platform) const ORGANIZATIONS_PER_USER: u32 = 10;
 
 impl<'p> Orgs<'p> {
+    /// Creates an organization with the actor as its first administrator.
+    ///
+    /// # Errors
+    /// `Forbidden` for the platform itself and for single sign-on sessions, and if only the operator
+    /// [creates organizations](crate::platform::Builder::organizations_per_user); `Conflict` if the user has created
+    /// the maximum number of organizations, or if an e-mail domain is claimed by another organization; `Invalid` for a
+    /// domain other than that of the user's address.
+    #[boxed]
+    pub async fn found(self, new: CreateOrganization) -> Result<Organization> {
+        let (platform, ref actor) = self.parts();
+        let done = platform.idempotent(actor, Right::FoundOrg, async move {
+            let user = require_founder(actor)?;
+            let domains = new.email_domains.unwrap_or_default();
+            check_domain_count(&domains)?;
+            let create = OrgFounding {
+                org: platform.new_org(new.title, user),
+                founder: user.clone(),
+                domains,
+                most: platform.organizations_per_user(),
+            };
+            let id = create.org.id();
+            platform
+                .write_and_show(actor, &create, |done| Box::pin(platform.read_org_view(done.tx, actor, id)))
+                .await
+        });
+        done.await
+    }
+
     /// Creates an organization with its first administrator. Reserved for the platform itself.
     ///
     /// # Errors
@@ -183,12 +214,7 @@ impl<'p> OrgHandle<'p> {
     #[boxed]
     pub async fn update(self, change: UpdateOrganization) -> Result<Organization> {
         let (platform, ref actor, id) = self.parts();
-        if change.email_domains.as_ref().is_some_and(|domains| domains.len() > MAX_DOMAINS) {
-            return Err(Error::invalid(
-                "emailDomains",
-                format_args!("must have at most {MAX_DOMAINS} domains"),
-            ));
-        }
+        check_domain_count(change.email_domains.as_deref().unwrap_or_default())?;
         let update = OrgUpdate { actor: actor.clone(), id: id.clone(), change };
         platform
             .change_and_show(actor, &update, |done| Box::pin(platform.read_org_view(done.tx, actor, id)))
@@ -203,6 +229,7 @@ impl Platform {
             id: self.id(),
             title,
             created_at: now,
+            created_by: None,
             email_domains: Vec::new(),
             hostname: None,
             kind: Default::default(),
@@ -219,6 +246,7 @@ impl Platform {
             sso: false,
             ai: false,
             invite_links: false,
+            merge_rules: OrganizationMergeRules::None,
             domain: id_text(self.ids().next()),
         };
         OrgCreation { org, admin: admin.clone() }
@@ -258,6 +286,7 @@ impl Platform {
             default_content: None,
             ai: false,
             invite_links: false,
+            merge_rules: OrganizationMergeRules::None,
             trial: Default::default(),
             blocked: None,
             custom_hostname: None,
@@ -315,6 +344,7 @@ impl Platform {
             sso: org.sso,
             ai: org.ai,
             invite_links: org.invite_links,
+            merge_rules: org.merge_rules.clone(),
             plan: org.plan,
             billing: org.billing.clone().filter(|_| permissions.view_billing),
             trial: org.trial.clone(),
@@ -351,6 +381,87 @@ impl Operation for OrgCreation {
     }
 }
 
+/// Creates an organization for one of its users.
+struct OrgFounding {
+    org: OrgCreation,
+    founder: UserId,
+    domains: Vec<EmailDomain>,
+    /// The maximum number of organizations that a user can create.
+    most: u32,
+}
+
+#[async_trait]
+impl Operation for OrgFounding {
+    type Output = ();
+    const NAME: &'static str = "org_found";
+
+    fn taken_error(&self, _: &Key) -> Error {
+        taken_domain_error()
+    }
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        if self.most == 0 {
+            return Err(Error::forbidden("only the operator of the server can create organizations"));
+        }
+        if tx.number(&OrgRecord::count_by_creator(&self.founder)).await? >= i64::from(self.most) {
+            let most = self.most;
+            return Err(Error::conflict(format!(
+                "a user can create at most {most} organizations; ask the operator of the server"
+            )));
+        }
+        let domains = distinct_domains(&self.domains);
+        require_own_domains(&*find_user(tx, &self.founder).await?, &[], &domains)?;
+        let OrgCreation { org, admin } = &self.org;
+        let created_by = Some(self.founder.clone());
+        let org = OrgRecord { created_by, email_domains: domains, ..org.clone() };
+        OrgCreation { org, admin: admin.clone() }.apply(tx).await
+    }
+}
+
+/// Returns the user of an actor who may create organizations.
+///
+/// # Errors
+/// `Forbidden` for the platform, for visitors, and for single sign-on sessions, which are valid in one organization.
+pub(in crate::platform) fn require_founder(actor: &Actor) -> Result<&UserId> {
+    match actor {
+        Actor::Token(token) if token.session_org().is_some() => {
+            Err(Error::forbidden("a single sign-on session cannot create organizations"))
+        }
+        _ => actor.require_user(),
+    }
+}
+
+fn check_domain_count(domains: &[EmailDomain]) -> Result<()> {
+    if domains.len() > MAX_DOMAINS {
+        return Err(Error::invalid("emailDomains", format_args!("must have at most {MAX_DOMAINS} domains")));
+    }
+    Ok(())
+}
+
+/// Returns the domains in lower case, each once.
+fn distinct_domains(domains: &[EmailDomain]) -> Vec<EmailDomain> {
+    let mut seen = BTreeSet::new();
+    domains.iter().map(EmailDomain::to_lowercase).filter(|domain| seen.insert(domain.clone())).collect()
+}
+
+/// Rejects e-mail domains other than that of the user's address, except those in `known`. Otherwise, users could claim
+/// the domains of others.
+fn require_own_domains(user: &UserRecord, known: &[EmailDomain], domains: &[EmailDomain]) -> Result<()> {
+    let own = user.email.rsplit('@').next().unwrap_or_default().to_lowercase();
+    let foreign = |domain: &EmailDomain| domain.as_str() != own && !known.contains(domain);
+    match domains.iter().position(foreign) {
+        Some(at) => Err(Error::invalid(
+            &format!("emailDomains[{at}]"),
+            "must be the domain of your own e-mail address; ask the operator of the server for others",
+        )),
+        None => Ok(()),
+    }
+}
+
+fn taken_domain_error() -> Error {
+    Error::conflict("emailDomains: a domain is in use by another organization")
+}
+
 #[operation("org_account_update")]
 async fn org_account_update(tx: &mut Tx, id: &OrgId, change: &UpdateAccount) -> Result<()> {
     let access = access::org(tx, &Actor::Platform, id).await?;
@@ -374,6 +485,14 @@ struct OrgUpdate {
     change: UpdateOrganization,
 }
 
+impl OrgUpdate {
+    /// Checks the domains that an administrator adds to an organization that a user created.
+    async fn check_new_domains(&self, tx: &Tx, old: &OrgRecord, domains: &[EmailDomain]) -> Result<()> {
+        let (Some(_), Some(user)) = (&old.created_by, self.actor.user()) else { return Ok(()) };
+        require_own_domains(&*find_user(tx, user).await?, &old.email_domains, domains)
+    }
+}
+
 #[async_trait]
 impl Operation for OrgUpdate {
     type Output = ();
@@ -384,7 +503,7 @@ impl Operation for OrgUpdate {
         if hostname.is_some_and(|name| OrgRecord::by_hostname(name.as_str()) == *key) {
             return Error::conflict("hostname: is in use by another organization");
         }
-        Error::conflict("emailDomains: a domain is in use by another organization")
+        taken_domain_error()
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
@@ -394,12 +513,8 @@ impl Operation for OrgUpdate {
         let mut new = OrgRecord::clone(&old);
         new.title = change.title.unwrap_or(new.title);
         if let Some(domains) = change.email_domains {
-            let mut seen = BTreeSet::new();
-            new.email_domains = domains
-                .iter()
-                .map(EmailDomain::to_lowercase)
-                .filter(|domain| seen.insert(domain.clone()))
-                .collect();
+            new.email_domains = distinct_domains(&domains);
+            self.check_new_domains(tx, &old, &new.email_domains).await?;
         }
         new.hostname = change.hostname.or(new.hostname);
         new.default_role = change.default_role.apply(new.default_role);
@@ -408,6 +523,8 @@ impl Operation for OrgUpdate {
         new.sso = change.sso.unwrap_or(new.sso);
         new.ai = change.ai.unwrap_or(new.ai);
         new.invite_links = change.invite_links.unwrap_or(new.invite_links);
+        new.merge_rules = change.merge_rules.unwrap_or(new.merge_rules);
+        require_rule_members(tx, &self.id, old.merge_rules.rules(), new.merge_rules.rules()).await?;
         if let Some(pointer) =
             new.default_content.as_ref().filter(|_| new.default_content != old.default_content)
         {

@@ -1,5 +1,6 @@
 //! Users and their API tokens.
 
+pub(in crate::platform) mod update;
 mod visibility;
 
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use docs_macros::{boxed, operation};
 
-use self::visibility::can_see_user;
+pub(in crate::platform) use self::visibility::can_see_user;
 use crate::{
     Error, Result,
     model::{BASE32, BoundedText, OrgId, Timestamp, TokenId, User, UserId, UserObject, UserUrls},
@@ -111,20 +112,6 @@ impl<'p> Caller<'p> {
 }
 
 impl<'p> UserHandle<'p> {
-    /// Reads the actor's own user, or another user in an organization of which the actor is a member and not a guest.
-    #[boxed]
-    pub async fn get(self) -> Result<User> {
-        let (platform, ref actor, id) = self.parts();
-        let tx = platform.read().await?;
-        let user: Option<Arc<UserRecord>> = tx.get(&UserRecord::key_for(id)).await?;
-        let user = user.ok_or_else(|| Error::not_found("user"))?;
-        if can_see_user(&tx, actor, id).await? {
-            Ok(platform.user_view(&user))
-        } else {
-            Err(Error::not_found("user"))
-        }
-    }
-
     /// Creates an API token for a user.
     ///
     /// If absent, `secret` is generated. A given secret must consist of at least 16 ASCII letters, digits and

@@ -233,6 +233,26 @@ impl SiteOutline {
         chain
     }
 
+    /// Returns `true` if a section or a group that contains it is a draft.
+    pub(in crate::platform) fn is_draft_section(&self, section: &SectionRecord) -> bool {
+        let above = self.chain(section.group.as_ref());
+        section.draft || above.iter().filter_map(|id| self.group(id)).any(|group| group.draft)
+    }
+
+    /// Returns `true` if a space, its section or a group that contains the section is a draft.
+    pub(in crate::platform) fn is_draft_place(&self, place: &SiteSpaceRecord) -> bool {
+        let section = place.section.as_ref().and_then(|id| self.section(id));
+        place.draft || section.is_some_and(|section| self.is_draft_section(section))
+    }
+
+    /// Returns `true` if a part or anything that contains it is a draft.
+    pub(in crate::platform) fn is_draft(&self, part: OutlinePart<'_>) -> bool {
+        match part {
+            OutlinePart::Section(section) => self.is_draft_section(section),
+            OutlinePart::SiteSpace(place) => self.is_draft_place(place),
+        }
+    }
+
     /// Returns the position of a section or group within the site. Positions ascend in the order of the site.
     pub(in crate::platform) fn position(&self, node: &OutlineNode) -> String {
         let seat = |rank: u64, id: &str| format!("{rank:020}!{id}!");

@@ -6,15 +6,15 @@ use std::{
 };
 
 use crate::{
-    Result,
-    model::{SectionId, SiteSpaceId, SpaceId},
+    Error, Result,
+    model::{SectionGroupId, SectionId, SiteId, SiteSpaceId, SiteVisibility, SpaceId},
     platform::{
         kernel::platform::Platform,
-        publishing::outline::{PlaceAddress, SharedSite},
+        publishing::outline::{MAX_GROUP_DEPTH, PlaceAddress, SharedSite},
     },
     store::{
-        Entity as _, Key, Tx,
-        records::{SectionRecord, SiteRecord, SiteSpaceRecord},
+        Key, Scan, Tx, key,
+        records::{SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord},
     },
 };
 
@@ -27,28 +27,19 @@ pub(in crate::platform) struct Placement {
 }
 
 impl Platform {
-    /// Returns the location of each space on its first published site, with at most five reads.
+    /// Returns the location of each space on the most open published site that contains it, or on the preferred site if
+    /// that is published and contains it. Among equally open sites, the first one counts. Drafts do not count.
     pub(in crate::platform) async fn placements(
         &self,
         tx: &Tx,
         spaces: &[&SpaceId],
+        preferred: Option<&SiteId>,
     ) -> Result<Vec<Option<Placement>>> {
-        let scans: Vec<_> =
-            spaces.iter().map(|space| SiteSpaceRecord::by_space(space).scan(MAX_EXAMINED_PLACES)).collect();
-        let rows = tx.scan_many(&scans).await?;
-        let keys: Vec<Key> = rows.iter().flatten().map(|(row, _)| SiteSpaceRecord::named_by(row)).collect();
-        if keys.is_empty() {
+        let chosen = choose_places(tx, spaces, preferred).await?;
+        let found: Vec<LivePlace> = chosen.into_iter().flatten().collect();
+        if found.is_empty() {
             return Ok(vec![None; spaces.len()]);
         }
-        let places: Vec<Arc<SiteSpaceRecord>> =
-            tx.get_many::<SiteSpaceRecord>(&keys).await?.into_iter().flatten().collect();
-        let sites: Vec<Key> = places.iter().map(|place| SiteRecord::key_for(&place.site)).collect();
-        let sites = tx.get_many::<SiteRecord>(&sites).await?;
-        let found: Vec<(Arc<SiteSpaceRecord>, SharedSite)> = places
-            .into_iter()
-            .zip(sites)
-            .filter_map(|(place, site)| Some((place, site.filter(|site| site.published)?)))
-            .collect();
         let sections = load_sections(tx, &found).await?;
         let rivals = shadowed_places(tx, &found, &sections).await?;
         let pick = |space: &&SpaceId| {
@@ -62,7 +53,98 @@ impl Platform {
     }
 }
 
-/// The sections of site spaces, by id.
+/// A site space that is not a draft, with its published site.
+type LivePlace = (Arc<SiteSpaceRecord>, SharedSite);
+
+/// Chooses the site space of each space that determines its URL and its visibility.
+async fn choose_places(
+    tx: &Tx,
+    spaces: &[&SpaceId],
+    preferred: Option<&SiteId>,
+) -> Result<Vec<Option<LivePlace>>> {
+    let mut sites: BTreeMap<SiteId, Option<SharedSite>> = BTreeMap::new();
+    let mut chosen: Vec<Option<LivePlace>> = vec![None; spaces.len()];
+    let scan = |space: &&SpaceId| SiteSpaceRecord::by_space(space).scan(PLACE_BATCH);
+    let mut open: Vec<(usize, Scan)> = spaces.iter().map(scan).enumerate().collect();
+    while !open.is_empty() {
+        let scans: Vec<Scan> = open.iter().map(|(_, scan)| scan.clone()).collect();
+        let batches = tx.scan_many(&scans).await?;
+        let places: Vec<Vec<(SiteId, SiteSpaceId)>> = batches
+            .iter()
+            .map(|rows| rows.iter().map(|(row, _)| site_and_place(row)).collect())
+            .collect::<Result<_>>()?;
+        let new: BTreeSet<&SiteId> = places.iter().flatten().map(|(site, _)| site).collect();
+        let new: Vec<SiteId> = new.into_iter().filter(|site| !sites.contains_key(site)).cloned().collect();
+        let keys: Vec<Key> = new.iter().map(SiteRecord::key_for).collect();
+        let found = tx.get_many::<SiteRecord>(&keys).await?;
+        sites.extend(new.into_iter().zip(found.into_iter().map(|site| site.filter(|site| site.published))));
+        let published = places
+            .iter()
+            .flatten()
+            .filter_map(|(site, place)| Some((place.clone(), sites.get(site)?.clone()?)));
+        let mut live = live_places(tx, published.collect()).await?;
+        let mut next = Vec::new();
+        for (((at, scan), rows), places) in open.into_iter().zip(&batches).zip(places) {
+            let own = places.into_iter().filter_map(|(_, place)| live.remove(&place));
+            let best = chosen[at].take().into_iter().chain(own);
+            // `min_by_key` returns the first of several equal elements.
+            chosen[at] = best.min_by_key(|(_, site)| openness(site, preferred));
+            let is_best = chosen[at].as_ref().is_some_and(|(_, site)| openness(site, preferred) == MOST_OPEN);
+            if let Some((last, _)) = rows.last().filter(|_| rows.len() == PLACE_BATCH as usize && !is_best) {
+                next.push((at, Scan { from: key::successor(last), ..scan }));
+            }
+        }
+        open = next;
+    }
+    Ok(chosen)
+}
+
+/// Returns the site spaces that are neither drafts nor in drafts of sections and groups.
+async fn live_places(
+    tx: &Tx,
+    published: Vec<(SiteSpaceId, SharedSite)>,
+) -> Result<BTreeMap<SiteSpaceId, LivePlace>> {
+    let keys: Vec<Key> = published.iter().map(|(place, _)| SiteSpaceRecord::key_for(place)).collect();
+    if keys.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let places = tx.get_many::<SiteSpaceRecord>(&keys).await?.into_iter().zip(published);
+    let mut live: Vec<LivePlace> =
+        places.filter_map(|(place, (_, site))| Some((place.filter(|place| !place.draft)?, site))).collect();
+    let sections = load_sections(tx, &live).await?;
+    live.retain(|(place, _)| place.section.as_ref().is_none_or(|id| sections.contains_key(id)));
+    Ok(live.into_iter().map(|(place, site)| (place.id.clone(), (place, site))).collect())
+}
+
+/// Returns the rank of a site among those that contain a space. The least rank determines the URL of the space.
+fn openness(site: &SiteRecord, preferred: Option<&SiteId>) -> (bool, u8) {
+    let rank = match site.visibility {
+        SiteVisibility::Public => 0,
+        SiteVisibility::Unlisted => 1,
+        SiteVisibility::ShareLink => 2,
+        SiteVisibility::VisitorAuth => 3,
+    };
+    match preferred {
+        Some(preferred) => (site.id != *preferred, if site.id == *preferred { 0 } else { rank }),
+        None => (false, rank),
+    }
+}
+
+/// The rank of a site that no other site precedes.
+const MOST_OPEN: (bool, u8) = (false, 0);
+
+/// Returns the ids in an index row of the site spaces of a space.
+fn site_and_place(row: &Key) -> Result<(SiteId, SiteSpaceId)> {
+    let corrupt = || Error::internal(format!("the row `{row}` does not name a site"));
+    let segments = key::segments(row);
+    let [.., site, place] = segments.as_slice() else { return Err(corrupt()) };
+    Ok((site.parse().map_err(|_| corrupt())?, place.parse().map_err(|_| corrupt())?))
+}
+
+/// Number of site spaces of each space that are read at a time.
+const PLACE_BATCH: u32 = 100;
+
+/// The sections of site spaces that are not drafts, by id.
 type Sections = BTreeMap<SectionId, Arc<SectionRecord>>;
 
 async fn load_sections(tx: &Tx, found: &[(Arc<SiteSpaceRecord>, SharedSite)]) -> Result<Sections> {
@@ -72,7 +154,35 @@ async fn load_sections(tx: &Tx, found: &[(Arc<SiteSpaceRecord>, SharedSite)]) ->
     }
     let keys: Vec<Key> = ids.into_iter().map(SectionRecord::key_for).collect();
     let sections = tx.get_many::<SectionRecord>(&keys).await?.into_iter().flatten();
-    Ok(sections.map(|section| (section.id.clone(), section)).collect())
+    let live = sections.filter(|section| !section.draft);
+    let mut sections: Sections = live.map(|section| (section.id.clone(), section)).collect();
+    let groups = sections.values().filter_map(|section| Some((section.id.clone(), section.group.clone()?)));
+    for draft in sections_in_drafts(tx, groups.collect()).await? {
+        sections.remove(&draft);
+    }
+    Ok(sections)
+}
+
+/// Returns the sections that are in a draft of a group, given the group of each section.
+async fn sections_in_drafts(tx: &Tx, mut groups: Vec<(SectionId, SectionGroupId)>) -> Result<Vec<SectionId>> {
+    let mut drafts = Vec::new();
+    for _ in 0..MAX_GROUP_DEPTH {
+        if groups.is_empty() {
+            break;
+        }
+        let keys: Vec<Key> = groups.iter().map(|(_, group)| SectionGroupRecord::key_for(group)).collect();
+        let records = tx.get_many::<SectionGroupRecord>(&keys).await?;
+        let mut above = Vec::new();
+        for ((section, _), group) in groups.into_iter().zip(records) {
+            match group {
+                Some(group) if group.draft => drafts.push(section),
+                Some(group) => above.extend(group.parent.clone().map(|parent| (section, parent))),
+                None => {}
+            }
+        }
+        groups = above;
+    }
+    Ok(drafts)
 }
 
 /// Returns the site spaces whose short path is shadowed by a section.
@@ -101,6 +211,3 @@ fn address<'a>(site: &'a SiteRecord, place: &'a SiteSpaceRecord, sections: &'a S
     };
     PlaceAddress { place, section, default_section: site.default_section.as_ref(), default_place }
 }
-
-/// Maximum number of sites examined to find one on which a space is published.
-const MAX_EXAMINED_PLACES: u32 = 20;

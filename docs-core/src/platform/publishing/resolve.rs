@@ -211,7 +211,11 @@ impl Platform {
             url.as_str().split_once('#').map_or((url.as_str(), None), |(url, f)| (url, Some(f)));
         let joint = if url.contains('?') { '&' } else { '?' };
         let fragment = fragment.map(|fragment| format!("#{fragment}")).unwrap_or_default();
-        Ok(redirect_to(ElsewhereTarget::External, format!("{url}{joint}location={location}{fragment}")))
+        Ok(ResolvedUrl::Redirect(ResolvedElsewhere {
+            target: ElsewhereTarget::External,
+            site: Some(site.id.clone()),
+            redirect: format!("{url}{joint}location={location}{fragment}"),
+        }))
     }
 
     /// Resolves a URL within a site.
@@ -231,17 +235,18 @@ impl Platform {
         let canonical_url = format!("{}{pathname}", canonical.trim_end_matches('/'));
         if segments[..found.used] != names {
             // The request used a segment that is not part of the canonical URL, or a different spelling.
-            return Ok(redirect_to(ElsewhereTarget::Content, canonical_url));
+            return Ok(ResolvedUrl::Redirect(ResolvedElsewhere {
+                target: ElsewhereTarget::Content,
+                site: None,
+                redirect: canonical_url,
+            }));
         }
         // A default space also has a path, so the remaining segments may begin with its current or former path. They
         // are a page path only after a non-default space, or after a segment that matches nothing.
         let names_place = !outline.is_default(found.place);
         let complete = names_place || (segments.len() > found.used && !is_contested);
         let section = found.section.map(|section| section.id.clone());
-        let token = visit.tokens.get_or_create(&found.place.id, || {
-            let spaces = outline.all_places().iter().map(|place| place.space.clone()).collect();
-            self.content_token(visit, found.place, section.clone(), spaces)
-        })?;
+        let token = visit.token.get_or_create(|| self.content_token(visit))?;
         Ok(ResolvedUrl::Content(Box::new(ResolvedContent {
             organization: visit.site.organization.clone(),
             site: visit.site.id.clone(),
@@ -334,10 +339,6 @@ fn serialize_unsigned_claims(given: &ResolveVisitor) -> Result<Arc<str>> {
         return Err(Error::invalid("visitor.unsignedClaims", most));
     }
     Ok(claims.into())
-}
-
-fn redirect_to(target: ElsewhereTarget, redirect: String) -> ResolvedUrl {
-    ResolvedUrl::Redirect(ResolvedElsewhere { target, redirect })
 }
 
 fn no_published_content() -> Error {

@@ -40,17 +40,23 @@ impl SharedLink {
         // Sites with another visibility are accessible without a key.
         let site = site.filter(|site| site.visibility == SiteVisibility::ShareLink);
         Ok(Self(site.map(|site| SharedSiteKey {
-            site: platform.urls().published(site.basename.as_str()),
+            site: site.id.clone(),
+            url: platform.urls().published(site.basename.as_str()),
             key: key.to_owned(),
         })))
     }
 
     /// Adds the key to a published URL, if it belongs to the site of the link.
     pub(in crate::platform) fn add_key(&self, url: &mut Option<String>) {
-        let Some(SharedSiteKey { site, key }) = &self.0 else { return };
+        let Some(SharedSiteKey { url: site, key, .. }) = &self.0 else { return };
         if let Some(rest) = url.as_deref().and_then(|url| url.strip_prefix(site.as_str())) {
             *url = Some(format!("{site}{key}/{rest}"));
         }
+    }
+
+    /// Returns the site of the link.
+    pub(in crate::platform) fn site(&self) -> Option<&SiteId> {
+        self.0.as_ref().map(|shared| &shared.site)
     }
 
     /// Adds the key to the URLs of a space.
@@ -61,8 +67,10 @@ impl SharedLink {
 
 #[derive(Clone, Debug)]
 struct SharedSiteKey {
-    pub(in crate::platform) site: String,
-    pub(in crate::platform) key: String,
+    site: SiteId,
+    /// The URL of the site.
+    url: String,
+    key: String,
 }
 
 /// Returns the share link with a key.

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     Result,
     content::{PageTree, TreePage, View, run_in_place},
-    model::{OrgId, PageId, SpaceId},
+    model::{OrgId, PageId, SearchAncestor, SpaceId},
     platform::{
         content::computed::{self, GeneratedPage, GeneratedPages},
         kernel::platform::Platform,
@@ -28,9 +28,12 @@ use crate::{
 /// Number of spaces read per batch.
 const SPACE_BATCH: u32 = 100;
 
-/// A generated page as the reader of a search result sees it.
+/// A visible page among the hits.
 pub(super) struct FoundPage {
     pub(super) title: String,
+    pub(super) description: String,
+    /// The pages above it, the top page first.
+    pub(super) ancestors: Vec<SearchAncestor>,
     pub(super) path: String,
     /// The hash of its current text.
     pub(super) text: Hash,
@@ -53,7 +56,7 @@ impl Platform {
             pending.extend(old.iter().map(|id| IndexChange::DropPage(space.id.clone(), id.clone())));
             return Ok(None);
         }
-        let shown = indexed_places(&tree, |_| true);
+        let shown = indexed_places(&tree, |_, _| true);
         let places = self.computed_places(&space.organization, &tree).await?;
         let source = places.source_hash(&tree, &shown)?;
         if let Some(before) = before.filter(|before| before.source == source) {
@@ -107,23 +110,59 @@ impl Platform {
             return Ok(found);
         }
         let shown = match audience {
-            Audience::Members => indexed_places(&tree, |_| true),
-            Audience::Public => indexed_places(&tree, |page| page.entry.condition.is_none()),
+            Audience::Members => indexed_places(&tree, |_, _| true),
+            Audience::Public => indexed_places(&tree, |_, page| page.entry.condition.is_none()),
             Audience::Visitor(visitor) => {
                 let filter = ContentReader::Visitor(Arc::clone(visitor)).content_filter(view).await?;
-                indexed_places(&tree, |page| filter.meets(&page.id, &page.entry))
+                let visible = filter.visible_pages(&tree).await?;
+                indexed_places(&tree, |at, _| visible.get(at) == Some(&true))
             }
         };
         let places = self.computed_places(&space.organization, &tree).await?;
         let wanted: BTreeSet<&PageId> = hits.iter().map(|hit| &hit.page).collect();
         let made = self.generated_pages_at(&tree, &places, &shown)?;
-        for page in all_pages(&made) {
-            if wanted.contains(&page.id) {
-                let (title, path, text) = (page.title.clone(), page.path.clone(), page.text_hash());
-                found.insert(page.id.clone(), FoundPage { title, path, text });
+        for (at, pages) in made.iter() {
+            let above = titles_above(&tree, *at);
+            for page in pages {
+                find_wanted(page, &above, &wanted, &mut found);
             }
         }
         Ok(found)
+    }
+}
+
+/// Returns the titles of the pages above a page of the tree, the top page first.
+fn titles_above(tree: &PageTree, at: usize) -> Vec<SearchAncestor> {
+    let pages = tree.pages();
+    let above = |page: &&TreePage| page.parent.and_then(|at| pages.get(at));
+    let line = std::iter::successors(pages.get(at).and_then(|page| above(&page)), above);
+    let mut titles: Vec<SearchAncestor> =
+        line.map(|page| SearchAncestor { title: page.entry.title.clone() }).collect();
+    titles.reverse();
+    titles
+}
+
+/// Adds a generated page and the pages below it to `found`, as far as they are wanted.
+fn find_wanted(
+    page: &GeneratedPage,
+    above: &[SearchAncestor],
+    wanted: &BTreeSet<&PageId>,
+    found: &mut BTreeMap<PageId, FoundPage>,
+) {
+    if wanted.contains(&page.id) {
+        let shown = FoundPage {
+            title: page.title.clone(),
+            description: page.description.clone().unwrap_or_default(),
+            ancestors: above.to_vec(),
+            path: page.path.clone(),
+            text: page.text_hash(),
+        };
+        found.insert(page.id.clone(), shown);
+    }
+    let mut below = above.to_vec();
+    below.push(SearchAncestor { title: page.title.clone() });
+    for child in &page.pages {
+        find_wanted(child, &below, wanted, found);
     }
 }
 
@@ -133,11 +172,11 @@ fn all_pages(made: &GeneratedPages) -> Vec<&GeneratedPage> {
 }
 
 /// Returns the indexes of the computed pages that, with all their ancestors, are indexed and fulfil a condition.
-fn indexed_places(tree: &PageTree, is_shown: impl Fn(&TreePage) -> bool) -> Vec<usize> {
+fn indexed_places(tree: &PageTree, is_shown: impl Fn(usize, &TreePage) -> bool) -> Vec<usize> {
     let mut shown: Vec<bool> = Vec::with_capacity(tree.len());
-    for page in tree.pages() {
+    for (at, page) in tree.pages().iter().enumerate() {
         let above = page.parent.is_none_or(|at| shown.get(at).copied().unwrap_or_default());
-        shown.push(above && !page.entry.no_index && is_shown(page));
+        shown.push(above && !page.entry.no_index && is_shown(at, page));
     }
     computed::sources(tree).map(|(at, _)| at).filter(|at| shown.get(*at) == Some(&true)).collect()
 }

@@ -5,13 +5,16 @@ use std::collections::BTreeSet;
 
 use crate::{
     Result,
-    model::{CollectionId, ContentTarget, SpaceId, TeamId, UserId},
-    platform::{access::AccessResolver, kernel::actor::Actor},
+    model::{CollectionId, ContentTarget, PermissionTarget, SpaceId, UserId},
+    platform::{
+        access::{self, AccessResolver},
+        kernel::actor::Actor,
+    },
     policy::{OrgAccess, OrgAction},
     ports::search::Scope,
     store::{
         Key, KeyBuf, MAX_SCAN, StoreResult, Tx, Value, key,
-        records::{CollectionRecord, GrantRecord, Parent, SpaceRecord, TeamMemberRecord, parse_target},
+        records::{CollectionRecord, Parent, SpaceRecord, parse_target},
     },
 };
 
@@ -69,18 +72,13 @@ async fn restricted_content(tx: &Tx, access: &OrgAccess) -> Result<BTreeSet<Cont
 
 /// Returns the content granted to a user directly or through a team.
 async fn granted_content(tx: &Tx, access: &OrgAccess, user: &UserId) -> Result<BTreeSet<ContentTarget>> {
-    let org = &access.org().id;
-    let mut held = vec![GrantRecord::by_user(org, user)];
-    for (row, _) in all(tx, &TeamMemberRecord::by_member(org, user)).await? {
-        held.extend(key::last_segment(&row).parse().map(|team: TeamId| GrantRecord::by_team(&team)));
-    }
-    let mut granted = BTreeSet::new();
-    for held in held {
-        for row in all(tx, &held).await? {
-            granted.insert(parse_target(&row)?);
-        }
-    }
-    Ok(granted)
+    let granted = access::granted(tx, &access.org().id, user).await?.into_iter();
+    let contents = granted.filter_map(|target| match target {
+        PermissionTarget::Collection(id) => Some(ContentTarget::Collection(id)),
+        PermissionTarget::Space(id) => Some(ContentTarget::Space(id)),
+        PermissionTarget::Site(_) => None,
+    });
+    Ok(contents.collect())
 }
 
 /// Returns the given spaces, and all spaces in the given collections.

@@ -27,9 +27,13 @@ impl SiteTarget {
 
     /// Returns the site if the actor may manage it.
     pub(in crate::platform) async fn require_manage(&self, tx: &Tx) -> Result<Arc<SiteRecord>> {
-        let access =
-            access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
-                .await?;
+        let access = access::require_site(
+            tx,
+            &self.actor,
+            SiteRef { org: &self.org, site: &self.site },
+            SiteAction::Manage,
+        )
+        .await?;
         Ok(access.1)
     }
 

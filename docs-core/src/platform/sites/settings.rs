@@ -19,7 +19,10 @@ pub(in crate::platform) use self::{
 use crate::{
     Error, Result,
     model::{JobId, SiteId, Timestamp},
-    platform::jobs::{Payload, Purge},
+    platform::{
+        jobs::{Payload, Purge},
+        library::tree::drop_grants,
+    },
     store::{
         Entity, Indexed, Key, Tx, jobs,
         records::{
@@ -74,12 +77,13 @@ async fn delete_batch(tx: &mut Tx, site: &SiteId) -> Result<bool> {
     let looks = tx.scan_prefix(&CustomizationRecord::places_by_site(site), SETTINGS_PURGE_BATCH).await?;
     let links = tx.scan_prefix(&ShareLinkRecord::by_site(site), SETTINGS_PURGE_BATCH).await?;
     let redirects = tx.scan_prefix(&RedirectRecord::by_site(site), SETTINGS_PURGE_BATCH).await?;
+    let more_grants = drop_grants(tx, site.as_str(), SETTINGS_PURGE_BATCH).await?;
     let more = [&looks, &links, &redirects].iter().any(|found| found.len() == SETTINGS_PURGE_BATCH as usize);
     let looks: Vec<Key> = looks.into_iter().map(|(key, _)| key).collect();
     tx.delete_all::<CustomizationRecord>(&looks).await?;
     tx.delete_all::<ShareLinkRecord>(&ShareLinkRecord::named_by_all(&links)).await?;
     tx.delete_all::<RedirectRecord>(&RedirectRecord::named_by_all(&redirects)).await?;
-    Ok(more)
+    Ok(more || more_grants)
 }
 
 async fn delete<T: Indexed>(tx: &mut Tx, key: &Key) -> Result<()> {

@@ -1,8 +1,9 @@
 //! Operations on sites.
 
 mod hostname;
+mod listing;
 
-use std::{collections::BTreeSet, slice, sync::Arc};
+use std::{slice, sync::Arc};
 
 use async_trait::async_trait;
 use docs_macros::{boxed, operation};
@@ -11,9 +12,9 @@ use crate::{
     Error, ErrorKind, Result,
     content::{Edit, NewBody, NewPage, PageKind, PagePatch},
     model::{
-        CreateSite, CreateSpace, JobId, NewSpace, OrgId, Patch, PublishedSite, PublishedSiteObject,
-        SectionId, Site, SiteId, SiteSpaceId, SiteSpacesInput, SiteTitle, SpaceId, SpaceTitle, Timestamp,
-        UpdateSite, UserId,
+        CreateSite, CreateSpace, DefaultLevel, JobId, NewSpace, OrgId, Patch, PublishedSite,
+        PublishedSiteObject, SectionId, Site, SiteId, SitePermissions, SiteSpaceId, SiteSpacesInput,
+        SiteTitle, SpaceId, SpaceTitle, Timestamp, UpdateSite, UserId,
     },
     platform::{
         access,
@@ -25,7 +26,7 @@ use crate::{
             write_window::WriteWindow,
         },
         library::head::create_space,
-        nouns::{SiteHandle, SiteRef, Sites, addresses::SharedSiteRef, filters::SiteFilter, list_identities},
+        nouns::{SiteHandle, SiteRef, Sites, addresses::SharedSiteRef},
         publishing::{
             outline::{OutlineNode, SiteOutline, live_spaces},
             share_links::SharedLink,
@@ -38,12 +39,12 @@ use crate::{
                 mount, order,
                 paths::{free_basename, free_place_path},
             },
-            view::{Viewer, VisibleSite, default_spaces},
+            view::{SiteView, Viewer, VisibleSite, default_spaces},
         },
     },
     policy::{OrgAction, SiteAction},
     store::{
-        Batches, Hash, Key, ListSpec, Lister, MAX_SCAN, Operation, Page, PageRequest, Tx, ids_of, key,
+        Hash, Key, Operation, Tx,
         records::{SectionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
@@ -55,48 +56,6 @@ const SAMPLE_PAGE: &str = "This is the first page of a new space.\n\nOpen a chan
                       every site with this space then shows the new content.\n";
 
 impl<'p> Sites<'p> {
-    /// Lists the sites of an organization, oldest first.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` unless the actor is a member.
-    #[boxed]
-    pub async fn list(self, filter: &'p SiteFilter, page: &'p PageRequest) -> Result<Page<Site>> {
-        let (platform, ref actor, org) = self.parts();
-        let tx = platform.read().await?;
-        let access = access::org(&tx, actor, org).await?;
-        // Guests cannot see the sites of the organization.
-        let visible = access.require_site(SiteAction::View, None, actor.user()).is_ok();
-        let with_space = match &filter.space {
-            Some(space) => Some(sites_containing(&tx, actor, space).await?),
-            None => None,
-        };
-        let is_wanted = |id: &SiteId| visible && with_space.as_ref().is_none_or(|sites| sites.contains(id));
-        let spec = ListSpec {
-            prefix: SiteRecord::by_org(org),
-            rev: false,
-            identity: list_identities::sites(filter),
-        };
-        let mut list = Lister::new(spec, page)?;
-        while let Some(rows) = list.rows(&tx).await? {
-            let ids: Vec<SiteId> = ids_of(&rows)?;
-            let wanted: Vec<Key> = ids.iter().filter(|id| is_wanted(id)).map(SiteRecord::key_for).collect();
-            let mut found = tx.get_many::<SiteRecord>(&wanted).await?.into_iter();
-            let sites = ids.iter().map(|id| if is_wanted(id) { found.next().flatten() } else { None });
-            list.offer_all(&rows, sites.map(|site| site.filter(|site| filter.matches(site))));
-        }
-        let count = match visible {
-            _ if filter.is_selective() => None,
-            false => Some(0),
-            true => Some(tx.number(&SiteRecord::count_in(org)).await?),
-        };
-        let page = list.finish(&tx, count.and_then(|n| u64::try_from(n).ok())).await?;
-        let mut items = platform.site_views(&tx, &page.items).await?;
-        let defaults = default_spaces(&tx, access, actor, &page.items).await?;
-        items.iter_mut().zip(defaults).for_each(|(site, space)| site.default_space = space);
-        Ok(Page { items, next: page.next, count: page.count })
-    }
-
     /// Creates an unpublished site with existing spaces or with a new space.
     ///
     /// # Errors
@@ -167,7 +126,7 @@ impl<'p> SiteHandle<'p> {
     pub async fn get(self) -> Result<Site> {
         let (platform, ref actor, at, share_key) = self.parts();
         let (tx, opened) = platform.open_site(actor, at.with_share_key(share_key)).await?;
-        platform.linked_site_view(&tx, &opened).await
+        platform.whole_site_view(&tx, &opened).await
     }
 
     /// Changes a site. Omitted fields stay unchanged.
@@ -239,15 +198,18 @@ impl<'p> SiteHandle<'p> {
     pub async fn published(self) -> Result<PublishedSite> {
         let (platform, ref actor, at, share_key) = self.parts();
         let of = at.with_share_key(share_key);
-        let (tx, opened) = platform.open_site(actor, of).await?;
+        let (tx, mut opened) = platform.open_site(actor, of).await?;
         if !opened.site.published {
             return Err(Error::not_found("published site"));
         }
+        // Members see the site as published too.
+        let outline = &opened.outline;
+        opened.outline = outline.filter(|part| !outline.is_draft(part));
         let places = opened.outline.all_places();
         let ids: Vec<SiteSpaceId> = places.iter().map(|place| place.id.clone()).collect();
         let seen = platform.view_places(&tx, &opened, &ids).await?.without_hidden();
         let mut looks = customizations(&tx, &opened.site.id, seen.visible_places()).await?;
-        let site = platform.linked_site_view(&tx, &opened).await?;
+        let site = platform.linked_site_view(&tx, &opened, &seen).await?;
         // The conditions of header links may wait for those of other requests, so close the transaction first.
         drop(tx);
         if let Viewer::Visitor(visitor) = &opened.viewer {
@@ -266,7 +228,7 @@ impl<'p> SiteHandle<'p> {
 impl Platform {
     async fn read_site_view(&self, tx: &Tx, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<Site> {
         let opened = self.load_visible_site(tx, actor, SiteRef { org, site: id }.into()).await?;
-        self.linked_site_view(tx, &opened).await
+        self.whole_site_view(tx, &opened).await
     }
 
     /// Runs a write and returns the updated site.
@@ -281,13 +243,22 @@ impl Platform {
             .await
     }
 
+    /// Builds the view of a site, with the number of site spaces that the reader sees.
+    async fn whole_site_view(&self, tx: &Tx, opened: &VisibleSite) -> Result<Site> {
+        let ids: Vec<SiteSpaceId> =
+            opened.outline.all_places().iter().map(|place| place.id.clone()).collect();
+        let seen = self.view_places(tx, opened, &ids).await?;
+        self.linked_site_view(tx, opened, &seen).await
+    }
+
     /// Builds the view of a site. Its published URL contains the share link key of the request.
-    async fn linked_site_view(&self, tx: &Tx, opened: &VisibleSite) -> Result<Site> {
-        let mut shown = self.site_views(tx, slice::from_ref(&opened.site)).await?;
+    async fn linked_site_view(&self, tx: &Tx, opened: &VisibleSite, seen: &SiteView<'_>) -> Result<Site> {
+        let sites = [(Arc::clone(&opened.site), opened.permissions)];
+        let mut shown = self.site_views(tx, &sites).await?;
         let mut site = shown.pop().ok_or_else(|| Error::not_found("site"))?;
         opened.link.add_key(&mut site.urls.published);
-        // Spaces that are deleted or hidden from the visitor are not counted.
-        site.site_spaces = opened.outline.all_places().len() as u64;
+        // Spaces that are deleted or hidden from the reader are not counted.
+        site.site_spaces = seen.visible_places().count() as u64;
         site.default_space = match &opened.viewer {
             Viewer::Member(org, actor) => {
                 let sites = slice::from_ref(&opened.site);
@@ -348,13 +319,14 @@ impl Platform {
         let link = SharedLink::find(self, tx, share_key).await?;
         let visitor = match Visitor::from_actor(actor, share_key) {
             Some(visitor) => visitor,
-            None => match access::site(tx, actor, SiteRef { org, site }, SiteAction::View).await {
-                Ok((access, site)) => {
+            None => match access::site(tx, actor, SiteRef { org, site }).await {
+                Ok((access, seen)) => {
+                    let (site, permissions) = (Arc::clone(seen.site()), seen.permissions());
                     let outline = SiteOutline::load(tx, &site).await?;
                     let spaces = live_spaces(tx, &outline).await?;
                     let outline = outline.without_places(|place| spaces.contains_key(&place.space));
                     let viewer = Viewer::Member(access, actor.clone());
-                    return Ok(VisibleSite { site, outline, spaces, viewer, link });
+                    return Ok(VisibleSite { site, outline, spaces, viewer, permissions, link });
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => Visitor::non_member(share_key),
                 Err(error) => return Err(error),
@@ -362,7 +334,8 @@ impl Platform {
         };
         let Visit { site, outline, spaces, claims, .. } =
             self.visit_site(tx, &visitor, SiteRef { org, site }).await?;
-        Ok(VisibleSite { site, outline, spaces, viewer: Viewer::Visitor(claims), link })
+        let (viewer, permissions) = (Viewer::Visitor(claims), SitePermissions::VISITOR);
+        Ok(VisibleSite { site, outline, spaces, viewer, permissions, link })
     }
 
     /// Creates the content of a sample space: one page that explains the next steps.
@@ -373,24 +346,6 @@ impl Platform {
         let insert = Edit::InsertPage(Box::new(page));
         Ok(self.content().edit(domain, root, self.now().time(), &[insert]).await?.root)
     }
-}
-
-/// Returns the sites that contain a space, or no sites if the actor has no access to the space. The cost is independent
-/// of the number of sites.
-async fn sites_containing(tx: &Tx, actor: &Actor, space: &str) -> Result<BTreeSet<SiteId>> {
-    let mut sites = BTreeSet::new();
-    // A malformed id matches no site.
-    let Ok(space) = space.parse::<SpaceId>() else { return Ok(sites) };
-    match access::space(tx, actor, &space).await {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(sites),
-        other => other?,
-    };
-    let mut batches = Batches::of(SiteSpaceRecord::by_space(&space).scan(MAX_SCAN));
-    while let Some(rows) = batches.next(tx).await? {
-        // A space may be on a site more than once.
-        sites.extend(rows.iter().filter_map(|(row, _)| key::segments(row).get(2)?.parse().ok()));
-    }
-    Ok(sites)
 }
 
 struct SiteCreation {
@@ -443,6 +398,7 @@ impl Operation for SiteCreation {
             hostname: None,
             visibility: self.new.visibility.unwrap_or_default(),
             published: false,
+            default_level: DefaultLevel::default(),
             created_by: self.by.clone(),
             created_at: self.now,
             adaptive_content: Default::default(),
@@ -462,6 +418,9 @@ impl Operation for SiteCreation {
                 rank: order::nth_rank(at as u64),
                 condition: None,
                 space_deleted: space.deleted_at.is_some(),
+                title: None,
+                draft: false,
+                hidden: false,
             });
         }
         Ok(())
@@ -489,11 +448,12 @@ impl Operation for SiteUpdate {
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (_, old) =
-            access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.id }, SiteAction::Manage)
-                .await?;
+        let of = SiteRef { org: &self.org, site: &self.id };
+        let (_, before) = access::site(tx, &self.actor, of).await?;
+        let old = before.require(SiteAction::Manage)?;
         let change = self.change.clone();
-        let mut new = SiteRecord::clone(&old);
+        let mut new = SiteRecord::clone(old);
+        new.default_level = new.default_level.patched(&change.default_level);
         new.title = change.title.unwrap_or(new.title);
         new.visibility = change.visibility.unwrap_or(new.visibility);
         new.basename = change.basename.unwrap_or(new.basename);
@@ -522,8 +482,13 @@ impl Operation for SiteUpdate {
                 Some(section) => set_default_in(tx, section, &place.id).await?,
             }
         }
-        if new != *old {
-            tx.put(&*old, new)?;
+        let is_new_level = new.default_level != old.default_level;
+        if new != **old {
+            tx.put(&**old, new)?;
+        }
+        if is_new_level {
+            let after = access::site(tx, &self.actor, of).await;
+            access::check_site_level(&before, after.map(|(_, after)| after))?;
         }
         Ok(())
     }
@@ -552,9 +517,13 @@ impl Operation for PublishSite {
     const NAME: &'static str = "site_publish";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (_, old) =
-            access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.id }, SiteAction::Manage)
-                .await?;
+        let (_, old) = access::require_site(
+            tx,
+            &self.actor,
+            SiteRef { org: &self.org, site: &self.id },
+            SiteAction::Manage,
+        )
+        .await?;
         if old.published != self.published {
             let new = SiteRecord { published: self.published, ..SiteRecord::clone(&old) };
             tx.put(&*old, new)?;
@@ -572,7 +541,7 @@ async fn site_deletion(
     job: &JobId,
     now: Timestamp,
 ) -> Result<()> {
-    let (org, site) = access::site(tx, actor, SiteRef { org, site: id }, SiteAction::Delete).await?;
+    let (org, site) = access::require_site(tx, actor, SiteRef { org, site: id }, SiteAction::Delete).await?;
     let outline = SiteOutline::load(tx, &site).await?;
     for place in outline.all_places() {
         tx.delete(&**place);

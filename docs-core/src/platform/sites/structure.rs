@@ -4,6 +4,7 @@ pub(super) mod groups;
 pub(super) mod mount;
 pub(super) mod moves;
 pub(super) mod order;
+mod part_space;
 pub(super) mod paths;
 pub(in crate::platform) mod places;
 pub(super) mod sections;

@@ -9,8 +9,8 @@ use crate::{
     Result,
     model::{
         Condition, SectionGroupId, SectionGroupObject, SectionId, SectionObject, SectionOrGroup, Site,
-        SiteId, SiteObject, SiteProxy, SiteSection, SiteSectionGroup, SiteSectionUrls, SiteSpace,
-        SiteSpaceId, SiteSpaceObject, SiteSpaceUrls, SiteStructure, SiteUrls, Space, SpaceId,
+        SiteId, SiteObject, SitePermissions, SiteProxy, SiteSection, SiteSectionGroup, SiteSectionUrls,
+        SiteSpace, SiteSpaceId, SiteSpaceObject, SiteSpaceUrls, SiteStructure, SiteUrls, Space, SpaceId,
     },
     platform::{
         access::AccessResolver,
@@ -35,19 +35,25 @@ use crate::{
 
 impl Platform {
     /// Builds the views of sites. All counters are read at once.
-    pub(super) async fn site_views(&self, tx: &Tx, sites: &[SharedSite]) -> Result<Vec<Site>> {
-        let keys: Vec<Key> = sites.iter().map(|site| SiteSpaceRecord::count_in(&site.id)).collect();
+    pub(super) async fn site_views(
+        &self,
+        tx: &Tx,
+        sites: &[(SharedSite, SitePermissions)],
+    ) -> Result<Vec<Site>> {
+        let keys: Vec<Key> = sites.iter().map(|(site, _)| SiteSpaceRecord::count_in(&site.id)).collect();
         let counts = tx.numbers(&keys).await?;
-        Ok(sites.iter().zip(counts).map(|(site, count)| self.site_view(site, count)).collect())
+        let views = sites.iter().zip(counts);
+        Ok(views.map(|((site, permissions), count)| self.site_view(site, *permissions, count)).collect())
     }
 
-    fn site_view(&self, site: &SiteRecord, spaces: i64) -> Site {
+    fn site_view(&self, site: &SiteRecord, permissions: SitePermissions, spaces: i64) -> Site {
         let (location, app) = self.urls().site(&site.organization, &site.id);
         let published = self.urls().published(site.basename.as_str());
         Site {
             object: SiteObject::Is,
             id: site.id.clone(),
             kind: site.kind,
+            applied_type: site.kind,
             title: site.title.clone(),
             icon: site.icon.clone(),
             hostname: site.hostname.clone(),
@@ -63,8 +69,15 @@ impl Platform {
             created_at: site.created_at,
             adaptive_content: site.adaptive_content,
             agents_context: site.agents_context,
+            default_level: site.default_level.stated(),
+            permissions,
             features: Vec::new(),
-            urls: SiteUrls { location, app, published: site.published.then_some(published) },
+            urls: SiteUrls {
+                location,
+                app,
+                published: site.published.then(|| published.clone()),
+                preview: published,
+            },
         }
     }
 
@@ -153,6 +166,7 @@ pub(in crate::platform) struct VisibleSite {
     /// The spaces that are not deleted.
     pub(in crate::platform) spaces: LiveSpaces,
     pub(in crate::platform) viewer: Viewer,
+    pub(in crate::platform) permissions: SitePermissions,
     /// The share link of the request. Published URLs contain its key.
     pub(in crate::platform) link: SharedLink,
 }
@@ -237,14 +251,19 @@ impl SiteView<'_> {
             id: place.id.clone(),
             path: place.path.clone(),
             section: place.section.clone(),
-            title: space.title.to_string(),
+            title: place.title.as_ref().map_or_else(|| space.title.to_string(), ToString::to_string),
             space: space.clone(),
             default: self.opened.outline.is_default(place),
             condition: self.visible_condition(place.condition.as_ref()),
+            draft: place.draft,
+            hidden: place.hidden,
             has_advanced_customization_feature: true,
             urls: SiteSpaceUrls {
                 location: self.location(&format!("site-spaces/{}", place.id)),
-                published: self.published_url(&self.opened.outline.place_segments(place)),
+                published: match self.opened.outline.is_draft_place(place) {
+                    true => None,
+                    false => self.published_url(&self.opened.outline.place_segments(place)),
+                },
             },
         })
     }
@@ -254,7 +273,10 @@ impl SiteView<'_> {
             object: SectionObject::Is,
             id: section.id.clone(),
             title: section.title.clone(),
+            localized_title: section.localized_title.clone(),
             description: section.description.clone(),
+            localized_description: section.localized_description.clone(),
+            draft: section.draft,
             default: self.opened.outline.is_default_section(section),
             path: section.path.clone(),
             condition: self.visible_condition(section.condition.as_ref()),
@@ -263,7 +285,10 @@ impl SiteView<'_> {
             site_spaces: self.places(Some(&section.id)),
             urls: SiteSectionUrls {
                 location: self.location(&format!("sections/{}", section.id)),
-                published: self.published_url(&self.opened.outline.section_segments(section)),
+                published: match self.opened.outline.is_draft_section(section) {
+                    true => None,
+                    false => self.published_url(&self.opened.outline.section_segments(section)),
+                },
             },
         }
     }
@@ -278,6 +303,8 @@ impl SiteView<'_> {
             object: SectionGroupObject::Is,
             id: group.id.clone(),
             title: group.title.clone(),
+            localized_title: group.localized_title.clone(),
+            draft: group.draft,
             icon: group.icon.clone(),
             section_group: group.parent.clone(),
             sections: sections.collect(),

@@ -6,7 +6,8 @@ use bytes::Bytes;
 use docs_core::{
     Actor, ErrorKind,
     model::{
-        CreateLinkInvite, CreateSpace, Patch, ResolveUrl, Role, SiteVisibility, SpaceId, UpdateOrganization,
+        CreateLinkInvite, CreateOrganization, CreateSpace, Patch, ResolveUrl, Role, SiteVisibility, SpaceId,
+        UpdateOrganization, UpdateUser,
     },
     platform::{ContentOptions, ContentVersion, NewToken, NewUpload, SamlAnswer},
     store::PageRequest,
@@ -191,6 +192,12 @@ async fn session_is_valid_only_in_its_own_organization() {
     let new = NewToken { label: "more".parse().expect("a label"), secret: None, expires_at: None };
     me.user(&user).issue_token(new).await.refused(ErrorKind::Forbidden);
     me.user(&user).list_tokens(&PageRequest::default()).await.refused(ErrorKind::Forbidden);
+    // It changes nothing outside its organization either.
+    me.user(&user).update(UpdateUser::default()).await.refused(ErrorKind::Forbidden);
+    let title = "Another".parse().expect("a title");
+    let new = CreateOrganization { title, email_domains: None };
+    me.orgs().found(new).await.refused(ErrorKind::Forbidden);
+    me.org(&other).join().await.refused(ErrorKind::NotFound);
     me.current_user().await.expect("herself");
     let domain = serde_json::from_value(json!({ "emailDomains": ["example.com"] })).expect("a change");
     of_zoe.update(domain).await.expect("changed");

@@ -92,6 +92,20 @@ fn header_links() -> BoxedStrategy<Value> {
     prop::collection::vec(link, 0..4).prop_map(Value::from).boxed()
 }
 
+fn code_theme() -> BoxedStrategy<Value> {
+    let theme = || pick(&["default-light", "dracula", "synthwave-84", "rose-pine-moon"]);
+    object(vec![("light", theme()), ("dark", theme())])
+}
+
+fn accounts() -> BoxedStrategy<Value> {
+    let account = object(vec![
+        ("platform", pick(&["github", "linkedin", "youtube"])),
+        ("handle", text("[^\\x00]{1,128}")),
+        ("display", object(vec![("footer", switch()), ("header", switch())])),
+    ]);
+    prop::collection::vec(account, 0..3).prop_map(Value::from).boxed()
+}
+
 fn font(named: &'static [&'static str]) -> BoxedStrategy<Value> {
     let source = (url(), prop::option::of(pick(&["woff", "woff2"]))).prop_map(|(url, format)| match format {
         Some(format) => json!({ "url": url, "format": format }),
@@ -158,6 +172,8 @@ fn styling() -> Values {
                 "Inconsolata",
             ]),
         ),
+        ("styling.codeTheme.default", code_theme()),
+        ("styling.codeTheme.openapi", code_theme()),
         ("styling.background", pick(&["plain", "match"])),
         ("styling.icons", pick(&["regular", "solid", "duotone", "light", "thin"])),
         ("styling.search", pick(&["prominent", "subtle"])),
@@ -193,6 +209,7 @@ fn others() -> Values {
         ),
         ("header.preset", pick(&["default", "bold", "contrast", "custom", "none"])),
         ("header.logo", logo()),
+        ("header.primaryLink", reference()),
         ("header.backgroundColor", color()),
         ("header.linkColor", color()),
         ("header.links", header_links()),
@@ -203,13 +220,13 @@ fn others() -> Values {
                 .prop_map(Value::from)
                 .boxed(),
         ),
-        ("footer.copyright", text("[^\\x00]{0,300}")),
+        ("footer.copyright", text("[^\\x00]{0,512}")),
     ]
 }
 
 fn switches() -> Values {
     vec![
-        ("themes.default", pick(&["light", "dark"])),
+        ("themes.default", pick(&["light", "dark", "system"])),
         ("themes.toggeable", switch()),
         ("pdf.enabled", switch()),
         ("feedback.enabled", switch()),
@@ -226,6 +243,11 @@ fn switches() -> Values {
 fn own_values() -> Values {
     vec![
         ("ai.mode", pick(&["none", "search", "assistant"])),
+        ("ai.greeting", text("[^\\x00]{0,256}")),
+        ("ai.suggestions", prop::collection::vec("[a-z]{3,64}", 0..5).prop_map(Value::from).boxed()),
+        ("ai.instructions", text("[^\\x00]{0,500}")),
+        ("styling.headingFont", font(&["Inter", "Merriweather"])),
+        ("socialAccounts", accounts()),
         ("advancedCustomization.enabled", switch()),
         ("pageActions.externalAI", switch()),
         ("pageActions.markdown", switch()),
@@ -265,6 +287,33 @@ fn with(mut whole: Value, values: &[(&'static str, Value)]) -> Value {
     whole
 }
 
+/// Updates the list of page actions of a customization, which had these actions, after a change of its switches.
+fn with_actions(mut look: Value, known: &Value) -> Value {
+    let switches = [
+        ("external-ai", "/pageActions/externalAI"),
+        ("markdown", "/pageActions/markdown"),
+        ("mcp", "/pageActions/mcp"),
+        ("git", "/git/showEditLink"),
+        ("pdf", "/pdf/enabled"),
+    ];
+    let on: Vec<&str> = switches
+        .iter()
+        .filter(|(_, at)| look.pointer(at) == Some(&json!(true)))
+        .map(|(name, _)| *name)
+        .collect();
+    let known: Vec<&str> = known.as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    let kept = known.iter().filter(|name| on.contains(name));
+    let items: Vec<&str> = kept.chain(on.iter().filter(|name| !known.contains(name))).copied().collect();
+    look["pageActions"]["items"] = json!(items);
+    look
+}
+
+/// Returns a customization as published: without the assistant.
+fn published_look(mut look: Value) -> Value {
+    look["ai"] = json!({ "mode": "none" });
+    look
+}
+
 async fn changes_are_told_from_what_they_leave_out(
     site: Vec<(&'static str, Value)>,
     changes: Vec<Vec<(&'static str, Value)>>,
@@ -277,6 +326,7 @@ async fn changes_are_told_from_what_they_leave_out(
     let typed: Customization = serde_json::from_value(look.clone()).expect("valid");
     let told = p.as_actor(me).org(of.0).site(of.1).set_customization(typed).await.expect("set");
     let read = p.as_actor(me).org(of.0).site(of.1).get_customization().await.expect("read");
+    let look = with_actions(look, &default_look()["pageActions"]["items"]);
     assert_eq!(serde_json::to_value(&told).expect("JSON"), look);
     assert_eq!(read, told);
     let mut differs: Vec<(&'static str, Value)> = Vec::new();
@@ -292,21 +342,24 @@ async fn changes_are_told_from_what_they_leave_out(
             .override_customization(request)
             .await
             .expect("changed");
-        let expected = with(look.clone(), &differs);
+        let expected = with_actions(with(look.clone(), &differs), &look["pageActions"]["items"]);
         assert_eq!(serde_json::to_value(&told).expect("JSON"), expected, "{change:?}");
         let read =
             p.as_actor(me).org(of.0).site(of.1).space(&one.place).get_customization().await.expect("read");
         assert_eq!(read, told);
         let published =
             p.as_actor(me).org(of.0).site(of.1).published().await.expect("published").customizations;
-        assert_eq!(serde_json::to_value(&published.site).expect("JSON"), look, "the site is as it was");
+        let site = serde_json::to_value(&published.site).expect("JSON");
+        assert_eq!(site, published_look(look.clone()), "the site is as it was");
         let of_place = published.site_spaces.get(&one.place);
-        assert_eq!(of_place, (!differs.is_empty()).then_some(&told), "only what differs is listed");
+        let of_place = of_place.map(|look| serde_json::to_value(look).expect("JSON"));
+        assert_eq!(of_place, Some(published_look(expected)), "with the overrides");
     }
     // The site may change fields that a space overrides.
     p.as_actor(me).org(of.0).site(of.1).set_customization(Customization::default()).await.expect("set");
     let read = p.as_actor(me).org(of.0).site(of.1).space(&one.place).get_customization().await.expect("read");
-    assert_eq!(serde_json::to_value(&read).expect("JSON"), with(default_look(), &differs));
+    let expected = with_actions(with(default_look(), &differs), &default_look()["pageActions"]["items"]);
+    assert_eq!(serde_json::to_value(&read).expect("JSON"), expected);
     let there =
         p.as_actor(me).org(of.0).site(of.1).space(&one.place).delete_customization().await.expect("deleted");
     assert!(there);

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use docs_core::{
     ErrorKind,
     model::{
-        AddSiteSpace, CreateSiteRedirect, Level, PageId, Patch, RedirectDestination, RedirectSource, Role,
-        SectionId, SiteId, SiteRedirect, SiteSpaceId, SiteVisibility, UpdateSite, UpdateSiteRedirect,
-        UpdateSpace,
+        AddSiteSpace, CreateSiteRedirect, Level, PageId, Patch, RedirectDestination,
+        RedirectDestinationInput, RedirectOrder, RedirectSource, Role, SectionId, SiteId, SiteRedirect,
+        SiteSpaceId, SiteVisibility, UpdateSite, UpdateSiteRedirect, UpdateSpace,
     },
+    platform::RedirectFilter,
     store::{Mode, PageRequest, Tx, records::RedirectRecord},
 };
 use serde_json::json;
@@ -24,22 +25,22 @@ pub(super) async fn lead(
     w: &World,
     site: &SiteId,
     path: &str,
-    destination: RedirectDestination,
+    destination: RedirectDestinationInput,
 ) -> SiteRedirect {
-    let new = CreateSiteRedirect { source: source(path), destination };
+    let new = CreateSiteRedirect::new(source(path), destination);
     w.as_admin().org(&w.org).site(site).redirects().create(new).await.expect("a redirect")
 }
 
-pub(super) fn to_section(id: &SectionId) -> RedirectDestination {
-    RedirectDestination::SiteSection { site_section_id: id.clone() }
+pub(super) fn to_section(id: &SectionId) -> RedirectDestinationInput {
+    RedirectDestinationInput::SiteSection { site_section_id: id.clone() }
 }
 
-pub(super) fn to_space(id: &SiteSpaceId) -> RedirectDestination {
-    RedirectDestination::SiteSpace { site_space_id: id.clone() }
+pub(super) fn to_space(id: &SiteSpaceId) -> RedirectDestinationInput {
+    RedirectDestinationInput::SiteSpace { site_space_id: id.clone() }
 }
 
-pub(super) fn to_page(place: &SiteSpaceId, page: &PageId) -> RedirectDestination {
-    RedirectDestination::SitePage { site_space_id: place.clone(), page_id: page.clone() }
+pub(super) fn to_page(place: &SiteSpaceId, page: &PageId) -> RedirectDestinationInput {
+    RedirectDestinationInput::SitePage { site_space_id: place.clone(), page_id: page.clone() }
 }
 
 /// Creates a section that contains the same space.
@@ -51,7 +52,14 @@ pub(super) async fn section(w: &World, one: &Published) -> SectionId {
 /// Returns the sources of all redirects, sorted.
 pub(super) async fn sources(w: &World, site: &SiteId) -> Vec<String> {
     let all = PageRequest { page: None, limit: Some(1_000) };
-    let list = w.as_admin().org(&w.org).site(site).redirects().list(&all).await.expect("a list");
+    let list = w
+        .as_admin()
+        .org(&w.org)
+        .site(site)
+        .redirects()
+        .list(&RedirectFilter::default(), &all)
+        .await
+        .expect("a list");
     assert_eq!(list.count, Some(list.items.len() as u64));
     let mut sources: Vec<String> = list.items.iter().map(|redirect| redirect.source.to_string()).collect();
     sources.sort();
@@ -61,9 +69,16 @@ pub(super) async fn sources(w: &World, site: &SiteId) -> Vec<String> {
 /// Changes the source of a redirect other than `but`. Returns the error, if any.
 pub(super) async fn rename_left(w: &World, site: &SiteId, but: &str) -> Option<ErrorKind> {
     let all = PageRequest { page: None, limit: Some(1_000) };
-    let list = w.as_admin().org(&w.org).site(site).redirects().list(&all).await.expect("a list");
+    let list = w
+        .as_admin()
+        .org(&w.org)
+        .site(site)
+        .redirects()
+        .list(&RedirectFilter::default(), &all)
+        .await
+        .expect("a list");
     let left = list.items.iter().find(|redirect| redirect.source.to_string() != but).expect("one is left");
-    let change = UpdateSiteRedirect { source: Some(source("/other")), destination: None };
+    let change = UpdateSiteRedirect { source: Some(source("/other")), ..UpdateSiteRedirect::default() };
     let answer = w.as_admin().org(&w.org).site(site).redirect(&left.id).update(change).await;
     answer.err().map(|error| error.kind())
 }
@@ -94,8 +109,9 @@ async fn redirect_resolves_to_the_current_path_of_its_target() {
     let place = add(&w, &one.site, &second).await;
     let above = search::add(&w, &second, "Above", "text").await;
     let page = search::add_below(&w, &second, Some(&above), "Below", "text").await;
-    let to = |destination| CreateSiteRedirect { source: source("/page"), destination };
-    let destination = RedirectDestination::SitePage { site_space_id: place.clone(), page_id: page.clone() };
+    let to = |destination| CreateSiteRedirect::new(source("/page"), destination);
+    let destination =
+        RedirectDestinationInput::SitePage { site_space_id: place.clone(), page_id: page.clone() };
     let made = p
         .as_actor(me)
         .org(&w.org)
@@ -115,10 +131,13 @@ async fn redirect_resolves_to_the_current_path_of_its_target() {
     assert_eq!(leads(&w, &one, "/space").await, "docs/");
     search::edit(&w, &second, json!([{ "operation": "delete_page", "page": page }])).await.expect("deleted");
     assert_eq!(target(&w, &one, "/page").await, Err(ErrorKind::NotFound), "the page is gone");
-    let again = UpdateSiteRedirect { destination: Some(made.destination.clone()), source: None };
+    let again = UpdateSiteRedirect {
+        destination: Some(made.destination.clone().into()),
+        ..UpdateSiteRedirect::default()
+    };
     let refused = p.as_actor(me).org(&w.org).site(&one.site).redirect(&made.id).update(again).await;
     assert_eq!(kind(refused), ErrorKind::Invalid, "nor can it be chosen");
-    let moved = UpdateSiteRedirect { source: Some(source("/moved")), destination: None };
+    let moved = UpdateSiteRedirect { source: Some(source("/moved")), ..UpdateSiteRedirect::default() };
     p.as_actor(me)
         .org(&w.org)
         .site(&one.site)
@@ -126,8 +145,8 @@ async fn redirect_resolves_to_the_current_path_of_its_target() {
         .update(moved)
         .await
         .expect("what is left out stays");
-    let space = RedirectDestination::SiteSpace { site_space_id: place };
-    let change = UpdateSiteRedirect { destination: Some(space), source: None };
+    let space = RedirectDestinationInput::SiteSpace { site_space_id: place };
+    let change = UpdateSiteRedirect { destination: Some(space), ..UpdateSiteRedirect::default() };
     p.as_actor(me)
         .org(&w.org)
         .site(&one.site)
@@ -155,15 +174,15 @@ async fn redirect_keeps_domain_and_share_link_of_the_request() {
     search::change(&w, &second, &above, json!({ "slug": "über" })).await;
     let path = "second/%C3%BCber/a-b";
     for (source, destination) in [
-        ("/page", RedirectDestination::SitePage { site_space_id: place.clone(), page_id: page }),
-        ("/space", RedirectDestination::SiteSpace { site_space_id: place }),
+        ("/page", RedirectDestinationInput::SitePage { site_space_id: place.clone(), page_id: page }),
+        ("/space", RedirectDestinationInput::SiteSpace { site_space_id: place }),
     ] {
         let source = RedirectSource::new(source).expect("a path");
         p.as_actor(me)
             .org(&w.org)
             .site(&one.site)
             .redirects()
-            .create(CreateSiteRedirect { source, destination })
+            .create(CreateSiteRedirect::new(source, destination))
             .await
             .expect("a redirect");
     }
@@ -216,14 +235,20 @@ async fn redirects_are_isolated_between_sites() {
         ErrorKind::NotFound
     );
     assert!(!p.as_actor(me).org(of.0).site(of.1).redirect(&theirs.id).delete().await.expect("no error"));
-    let abroad = RedirectDestination::SiteSpace { site_space_id: other.place.clone() };
-    let new = CreateSiteRedirect { source: source("/abroad"), destination: abroad };
+    let abroad = RedirectDestinationInput::SiteSpace { site_space_id: other.place.clone() };
+    let new = CreateSiteRedirect::new(source("/abroad"), abroad);
     assert_eq!(
         kind(p.as_actor(me).org(&w.org).site(&one.site).redirects().create(new).await),
         ErrorKind::Invalid
     );
-    let list =
-        p.as_actor(me).org(of.0).site(of.1).redirects().list(&PageRequest::default()).await.expect("a list");
+    let list = p
+        .as_actor(me)
+        .org(of.0)
+        .site(of.1)
+        .redirects()
+        .list(&RedirectFilter::default(), &PageRequest::default())
+        .await
+        .expect("a list");
     assert_eq!((list.items, list.count), (vec![mine.clone()], Some(1)));
     assert!(p.as_actor(me).org(of.0).site(of.1).redirect(&mine.id).delete().await.expect("deleted"));
     assert!(target(&w, &one, "/old").await.is_err() && target(&w, &other, "/old").await.is_ok());
@@ -242,9 +267,23 @@ async fn redirects_are_listed_newest_first() {
     }
     made.reverse();
     let page = PageRequest { page: None, limit: Some(3) };
-    let first = w.as_admin().org(&w.org).site(&one.site).redirects().list(&page).await.expect("a page");
+    let first = w
+        .as_admin()
+        .org(&w.org)
+        .site(&one.site)
+        .redirects()
+        .list(&RedirectFilter::default(), &page)
+        .await
+        .expect("a page");
     let page = PageRequest { page: first.next, limit: None };
-    let rest = w.as_admin().org(&w.org).site(&one.site).redirects().list(&page).await.expect("the rest");
+    let rest = w
+        .as_admin()
+        .org(&w.org)
+        .site(&one.site)
+        .redirects()
+        .list(&RedirectFilter::default(), &page)
+        .await
+        .expect("the rest");
     assert_eq!([first.items, rest.items].concat(), made);
 }
 
@@ -264,8 +303,8 @@ async fn redirect_does_not_reveal_inaccessible_targets() {
     // A page in the space is also a valid target, as seen by an anonymous visitor.
     let page = search::add(&w, &one.space, "Page", "Text.").await;
     let destination =
-        RedirectDestination::SitePage { site_space_id: one.place.clone(), page_id: page.clone() };
-    let new = CreateSiteRedirect { source: source("/page"), destination };
+        RedirectDestinationInput::SitePage { site_space_id: one.place.clone(), page_id: page.clone() };
+    let new = CreateSiteRedirect::new(source("/page"), destination);
     mine.redirects().create(new).await.expect("a redirect");
     theirs.resolve_redirect(&source("/page")).await.expect("anybody sees the page");
     search::change(&w, &one.space, &page, json!({ "condition": "visitor.claims.beta" })).await;
@@ -279,12 +318,10 @@ async fn redirect_does_not_reveal_inaccessible_targets() {
     let creator = w.member("Cleo", Some(Role::Create)).await;
     let created =
         p.as_actor(&creator).org(&w.org).sites().create(Default::default()).await.expect("a site").id;
-    let put = AddSiteSpace { space_id: one.space.to_string(), section_id: None };
+    let put = AddSiteSpace { space_id: Some(one.space.to_string()), ..AddSiteSpace::default() };
     let place = p.as_actor(me).org(&w.org).site(&created).spaces().create(put).await.expect("put there").id;
-    let new = CreateSiteRedirect {
-        source: source("/old"),
-        destination: RedirectDestination::SiteSpace { site_space_id: place },
-    };
+    let destination = RedirectDestinationInput::SiteSpace { site_space_id: place };
+    let new = CreateSiteRedirect::new(source("/old"), destination);
     assert_eq!(
         kind(p.as_actor(&creator).org(&w.org).site(&created).redirects().create(new.clone()).await),
         ErrorKind::Invalid
@@ -312,7 +349,136 @@ async fn a_site_has_a_bounded_number_of_redirects() {
         tx.commit().await.expect("stored");
     }
     create(&w, &one, "/last").await;
-    let more = CreateSiteRedirect { source: source("/more"), destination: to_space(&one.place) };
+    let more = CreateSiteRedirect::new(source("/more"), to_space(&one.place));
     let refused = w.as_admin().org(&w.org).site(&one.site).redirects().create(more).await;
     assert_eq!(kind(refused), ErrorKind::Conflict);
+}
+
+fn new(body: serde_json::Value) -> CreateSiteRedirect {
+    serde_json::from_value(body).expect("a redirect")
+}
+
+#[tokio::test]
+async fn external_redirects_lead_to_their_url() {
+    let w = World::new().await;
+    let one = published(&w, "Docs").await;
+    let redirects = || w.as_admin().org(&w.org).site(&one.site).redirects();
+    let to = |url: &str| json!({ "kind": "external", "url": url });
+    let plus = json!({ "source": "/a+b", "destination": to("https://b\u{fc}cher.example/\u{fc}?q#f") });
+    redirects().create(new(plus)).await.expect("a redirect");
+    let expected = "https://xn--bcher-kva.example/%C3%BC?q#f";
+    assert_eq!(target(&w, &one, "/A+b").await.as_deref(), Ok(expected));
+    assert_eq!(target(&w, &one, "/a%2Bb").await.as_deref(), Ok(expected), "the same path");
+    let captured =
+        json!({ "source": "/go*", "destination": to("https://x.example"), "captureWildcard": true });
+    redirects().create(new(captured)).await.expect("a redirect");
+    let found = target(&w, &one, "/go.evil.example").await;
+    assert_eq!(found.as_deref(), Ok("https://x.example/.evil.example"));
+    w.check().await;
+}
+
+#[tokio::test]
+async fn longest_live_wildcard_applies_after_the_exact_path() {
+    let w = World::new().await;
+    let one = published(&w, "Docs").await;
+    let redirects = || w.as_admin().org(&w.org).site(&one.site).redirects();
+    assert_eq!(target(&w, &one, "/old/a").await, Err(ErrorKind::NotFound));
+    for (source, name, capture, draft) in [
+        ("/old/*", "below", true, false),
+        ("/old*", "all", true, false),
+        ("/old/deep/*", "deep", false, false),
+        ("/old/deep/draft/*", "draft", true, true),
+        ("/old/exact", "exact", true, false),
+    ] {
+        let destination = json!({ "kind": "external", "url": format!("https://x.example/{name}") });
+        let body = json!({ "source": source, "destination": destination, "captureWildcard": capture,
+            "draft": draft });
+        redirects().create(new(body)).await.expect("a redirect");
+    }
+    for (path, expected) in [
+        ("/old/exact", "exact"),
+        ("/OLD/Exact", "exact"),
+        ("/old/a/B%20c", "below/a/B%20c"),
+        ("/old", "all"),
+        ("/old-er/x", "all-er/x"),
+        ("/old/deep", "below/deep"),
+        ("/old/deep/x", "deep"),
+        ("/old/deep/draft/x", "deep"),
+        ("/old/*", "below"),
+    ] {
+        let found = target(&w, &one, path).await;
+        assert_eq!(found.as_deref(), Ok(format!("https://x.example/{expected}").as_str()), "{path}");
+    }
+    for path in ["/other", "/ol", "/old/../x"] {
+        assert_eq!(target(&w, &one, path).await, Err(ErrorKind::NotFound), "{path}");
+    }
+    // A wildcard may lead to content of the site too.
+    let body = json!({ "source": "/more/*", "captureWildcard": true,
+        "destination": { "kind": "site-space", "siteSpaceId": one.place } });
+    redirects().create(new(body)).await.expect("a redirect");
+    assert_eq!(leads(&w, &one, "/more/a/b").await, "a/b");
+    let drafts = RedirectFilter { draft: true, ..RedirectFilter::default() };
+    let drafts = redirects().list(&drafts, &PageRequest::default()).await.expect("a list");
+    assert_eq!((drafts.count, drafts.items.len()), (Some(1), 1));
+    let live = UpdateSiteRedirect { draft: Some(false), ..UpdateSiteRedirect::default() };
+    let site = w.as_admin().org(&w.org).site(&one.site);
+    let changed = site.redirect(&drafts.items[0].id).update(live).await.expect("live");
+    assert!(!changed.draft && changed.updated_at.is_some());
+    let found = target(&w, &one, "/old/deep/draft/x").await;
+    assert_eq!(found.as_deref(), Ok("https://x.example/draft/x"));
+    w.check().await;
+}
+
+#[tokio::test]
+async fn path_destination_becomes_the_page_with_that_path() {
+    let w = World::new().await;
+    let one = published(&w, "Docs").await;
+    let page = search::add(&w, &one.space, "Page", "text").await;
+    let redirects = || w.as_admin().org(&w.org).site(&one.site).redirects();
+    let to = |space: &str, path: &str| {
+        new(json!({ "source": "/old", "destination": { "kind": "path", "spaceId": space, "path": path } }))
+    };
+    let other = search::space(&w, "Other").await;
+    for wrong in [to(other.as_str(), "page"), to("no id!", "page"), to(one.space.as_str(), "nothing")] {
+        assert_eq!(kind(redirects().create(wrong).await), ErrorKind::Invalid);
+    }
+    let made = redirects().create(to(one.space.as_str(), "/page/")).await.expect("a redirect");
+    let expected = RedirectDestination::SitePage { site_space_id: one.place.clone(), page_id: page.clone() };
+    assert_eq!(made.destination, expected);
+    search::change(&w, &one.space, &page, json!({ "slug": "moved" })).await;
+    assert_eq!(leads(&w, &one, "/old").await, "moved", "it follows the page");
+}
+
+#[tokio::test]
+async fn redirects_are_listed_by_search_draft_and_order() {
+    let w = World::new().await;
+    let one = published(&w, "Docs").await;
+    let mut made = Vec::new();
+    for source in ["/b", "/A/x", "/c", "/a"] {
+        made.push(create(&w, &one, source).await);
+        w.clock.advance(std::time::Duration::from_millis(1));
+    }
+    let permanent = UpdateSiteRedirect { permanent: Some(true), ..UpdateSiteRedirect::default() };
+    let site = w.as_admin().org(&w.org).site(&one.site);
+    site.redirect(&made[0].id).update(permanent).await.expect("changed");
+    let listed = async |filter: RedirectFilter| {
+        let (mut found, mut page) = (Vec::new(), PageRequest { page: None, limit: Some(2) });
+        loop {
+            let part = w.as_admin().org(&w.org).site(&one.site).redirects().list(&filter, &page).await;
+            let part = part.expect("a page");
+            found.extend(part.items.iter().map(|redirect| redirect.source.to_string()));
+            match part.next {
+                Some(next) => page.page = Some(next),
+                None => return (found.join(" "), part.count),
+            }
+        }
+    };
+    let by = |order| RedirectFilter { order, ..RedirectFilter::default() };
+    assert_eq!(listed(by(RedirectOrder::CreatedAt)).await, ("/a /c /A/x /b".to_owned(), Some(4)));
+    assert_eq!(listed(by(RedirectOrder::UpdatedAt)).await, ("/b /a /c /A/x".to_owned(), Some(4)));
+    assert_eq!(listed(by(RedirectOrder::Source)).await, ("/a /A/x /b /c".to_owned(), Some(4)));
+    let search = RedirectFilter { search: Some("/a".to_owned()), ..by(RedirectOrder::Source) };
+    assert_eq!(listed(search).await, ("/a /A/x".to_owned(), None));
+    let drafts = RedirectFilter { draft: true, ..RedirectFilter::default() };
+    assert_eq!(listed(drafts).await, (String::new(), Some(0)));
 }

@@ -132,7 +132,7 @@ async fn check(w: &World, sites: &[SiteId; 2], links: &[Link], keys: &[Vec<Strin
             .org(&w.org)
             .site(site)
             .share_links()
-            .list(&PageRequest::default())
+            .list(None, &PageRequest::default())
             .await
             .expect("a list");
         let mut shown: Vec<_> =
@@ -172,7 +172,14 @@ async fn secrets_are_returned_only_to_site_managers() {
         [(&reader, ErrorKind::Forbidden), (&creator, ErrorKind::Forbidden), (&guest, ErrorKind::NotFound)]
     {
         assert_eq!(
-            kind(p.as_actor(actor).org(of.0).site(of.1).share_links().list(&PageRequest::default()).await),
+            kind(
+                p.as_actor(actor)
+                    .org(of.0)
+                    .site(of.1)
+                    .share_links()
+                    .list(None, &PageRequest::default())
+                    .await
+            ),
             refusal
         );
         let change = UpdateShareLink::default();
@@ -221,7 +228,7 @@ async fn secrets_sealed_by_another_server_are_listed_without_url() {
         .org(of.0)
         .site(of.1)
         .share_links()
-        .list(&PageRequest::default())
+        .list(None, &PageRequest::default())
         .await
         .expect("a list")
         .items;

@@ -120,6 +120,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "memory",
             "ports",
             "request",
+            "json_answer",
             "site_hosts",
             "tenant_queue",
             "metrics",
@@ -143,7 +144,9 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "content",
         &[
+            "short_documents",
             "change_requests",
+            "org_requests",
             "files",
             "revisions",
             "openapi_specs",
@@ -153,6 +156,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "edit",
             "links",
             "reviews",
+            "merging",
         ],
     ),
     ("sites", &["view", "settings", "manage", "structure", "site"]),
@@ -161,9 +165,11 @@ const ROOMS: &[(&str, &[&str])] = &[
         "host",
         &[
             "audit",
+            "audit_events",
             "authenticate",
             "collect",
             "health",
+            "integrations",
             "kinds",
             "layout",
             "rights",

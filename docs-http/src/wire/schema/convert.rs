@@ -3,7 +3,7 @@
 use docs_core::model::schema::not_null;
 use poem_openapi::registry::{MetaDiscriminatorObject, MetaSchema, MetaSchemaRef};
 use schemars::Schema;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{
     direction::Direction,
@@ -55,7 +55,7 @@ impl Converter {
             return MetaSchema::ANY;
         };
         let mut out = self.annotations(object);
-        kinds(object, &mut out);
+        self.kinds(object, &mut out);
         limits(object, &mut out);
         self.members(object, &mut out);
         self.items(object, &mut out);
@@ -83,6 +83,30 @@ impl Converter {
             write_only: flag("writeOnly"),
             ..MetaSchema::ANY
         }
+    }
+
+    /// Converts the type, nullability and permitted values.
+    fn kinds(&mut self, object: &JsonObject, out: &mut MetaSchema) {
+        let kinds: Vec<&str> = match object.get("type") {
+            Some(Value::String(kind)) => vec![kind],
+            Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+            _ => vec![],
+        };
+        out.nullable = kinds.contains(&"null");
+        if kinds == ["null"] {
+            out.ty = "string";
+            out.enum_items = vec![Value::Null];
+            return;
+        }
+        match kinds.iter().filter(|kind| **kind != "null").collect::<Vec<_>>().as_slice() {
+            [] => {}
+            [kind] => out.ty = intern(kind),
+            several => {
+                out.any_of = several.iter().map(|kind| self.reference(&json!({ "type": kind }))).collect();
+            }
+        }
+        out.enum_items = list(object, "enum").to_vec();
+        out.enum_items.extend(object.get("const").cloned());
     }
 
     fn members(&mut self, object: &JsonObject, out: &mut MetaSchema) {
@@ -177,31 +201,6 @@ fn tag_value<'s>(branch: &'s Value, tag: &str) -> Option<&'s str> {
     let required = branch.get("required")?.as_array()?;
     let is_required = required.iter().any(|name| name == tag);
     branch.get("properties")?.get(tag)?.get("const")?.as_str().filter(|_| is_required)
-}
-
-/// Converts the type, nullability and permitted values.
-fn kinds(object: &JsonObject, out: &mut MetaSchema) {
-    let kinds: Vec<&str> = match object.get("type") {
-        Some(Value::String(kind)) => vec![kind],
-        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
-        _ => vec![],
-    };
-    out.nullable = kinds.contains(&"null");
-    if kinds == ["null"] {
-        out.ty = "string";
-        out.enum_items = vec![Value::Null];
-        return;
-    }
-    match kinds.iter().filter(|kind| **kind != "null").collect::<Vec<_>>().as_slice() {
-        [] => {}
-        [kind] => out.ty = intern(kind),
-        several => {
-            let inline = |kind: &&&str| MetaSchemaRef::Inline(Box::new(MetaSchema::new(intern(kind))));
-            out.any_of = several.iter().map(inline).collect();
-        }
-    }
-    out.enum_items = list(object, "enum").to_vec();
-    out.enum_items.extend(object.get("const").cloned());
 }
 
 fn limits(object: &JsonObject, out: &mut MetaSchema) {

@@ -1,6 +1,6 @@
 //! Fields of resources in every response.
 
-pub(super) const ORGANIZATION: &[&str] = &[
+pub(crate) const ORGANIZATION: &[&str] = &[
     "object",
     "id",
     "title",
@@ -10,18 +10,21 @@ pub(super) const ORGANIZATION: &[&str] = &[
     "plan",
     "inviteLinks",
     "trial.status",
+    "trial.count",
     "internal_isOnNewTrial",
     "urls.location",
     "urls.app",
     "permissions.view",
     "permissions.createContent",
     "permissions.createOpenAPISpec",
+    "permissions.access",
     "permissions.listIntegrations",
+    "permissions.listInstallations",
+    "permissions.installIntegration",
 ];
 pub(super) const SPACE: &[&str] = &[
     "object",
     "id",
-    "type",
     "title",
     "emoji",
     "visibility",
@@ -40,6 +43,7 @@ pub(super) const SPACE: &[&str] = &[
     "permissions.viewInviteLinks",
     "permissions.triggerGitSync",
     "permissions.review",
+    "permissions.installIntegration",
 ];
 pub(super) const REQUEST: &[&str] = &[
     "object",
@@ -66,6 +70,7 @@ pub(super) const COMMENT: &[&str] = &[
     "postedAt",
     "reactions",
     "replies",
+    "repliers",
     "body.markdown",
     "target.space",
     "target.revision",
@@ -87,6 +92,7 @@ pub(super) const MEMBER: &[&str] = &[
     "items[].sso",
     "items[].spaces",
     "items[].teams",
+    "items[].sites",
 ];
 pub(super) const SITE: &[&str] = &[
     "object",
@@ -100,9 +106,14 @@ pub(super) const SITE: &[&str] = &[
     "createdAt",
     "adaptiveContent.enabled",
     "agentsContext",
+    "defaultLevel",
+    "permissions.admin",
+    "permissions.editAdaptiveSchema",
     "features",
+    "appliedType",
     "urls.location",
     "urls.app",
+    "urls.preview",
 ];
 pub(super) const DOCUMENT: &[&str] = &[
     "id",
@@ -125,6 +136,11 @@ pub(super) const DOCUMENT: &[&str] = &[
     "layout.outline",
     "layout.pagination",
     "layout.metadata",
+    "layout.coverMask",
+    "layout.tags",
+    "layout.actions",
+    "layout.anchors",
+    "tags",
 ];
 pub(super) const FILE: &[&str] = &["id", "name", "contentType", "downloadURL", "size"];
 pub(crate) const CUSTOMIZATION: &[&str] = &[

@@ -22,7 +22,7 @@ const IMPORTED: &[(&str, &str)] = &[
         "engine/docs-expression/src/limits.rs::MAX_STEPS",
     ),
     (
-        "docs-core/src/platform/publishing/visitors/conditions.rs::MAX_STEPS",
+        "docs-core/src/platform/publishing/visitors/condition_work.rs::MAX_STEPS",
         "engine/docs-expression/src/limits.rs::MAX_STEPS",
     ),
     (

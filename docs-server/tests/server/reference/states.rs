@@ -103,7 +103,7 @@ impl World {
     }
 
     async fn set(&self, name: &str, status: SettableStatus) -> Result<()> {
-        let change = UpdateChangeRequest { status: Some(status), subject: None };
+        let change = UpdateChangeRequest { status: Some(status), ..Default::default() };
         self.me().space(&self.space).change_request(name).update(change).await.map(drop)
     }
 
@@ -113,7 +113,7 @@ impl World {
             "change its content" => self.edit(name).await,
             "change its subject" => {
                 let subject = Some("Better".parse().expect("a subject"));
-                request.update(UpdateChangeRequest { status: None, subject }).await.map(drop)
+                request.update(UpdateChangeRequest { subject, ..Default::default() }).await.map(drop)
             }
             "make it a draft" => self.set(name, SettableStatus::Draft).await,
             "open it" => self.set(name, SettableStatus::Open).await,

@@ -37,7 +37,7 @@ fn when(expression: &str, nodes: &[Value]) -> Value {
 }
 
 fn value(expression: &str) -> Value {
-    json!({ "object": "inline", "type": "expression", "isVoid": true, "data": { "expression": expression } })
+    json!({ "object": "inline", "type": "expression", "isVoid": true, "data": { "expression": expression }, "nodes": [] })
 }
 
 /// Returns the blocks of a document after evaluation.

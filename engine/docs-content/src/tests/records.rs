@@ -64,8 +64,9 @@ fn a_document_is_stored_with_all_its_fields() {
     };
     let expected = [
         r#"{"kind":"document","parent":"page00001","rank":"V001","title":"Start","slug":"start","emoji":"🚀","#,
-        r#""icon":"rocket","description":"How to","layout":{"width":"default","cover":true,"coverSize":"hero","#,
-        r#""title":true,"description":true,"tableOfContents":true,"outline":true,"pagination":true,"metadata":true},"#,
+        r#""icon":"rocket","description":"How to","layout":{"width":"default","cover":true,"coverSize":"hero","coverMask":"none","#,
+        r#""title":true,"description":true,"tableOfContents":true,"outline":true,"pagination":true,"metadata":true,"#,
+        r#""tags":true,"actions":true,"anchors":true},"#,
         r#""cover":{"ref":{"kind":"file","file":"f1"},"yPos":12.345678901234567},"hidden":true,"noIndex":true,"#,
         r#""noRobotsIndex":true,"variables":{"v":true},"condition":"visitor.claims.x","#,
         r#""createdAt":"2023-11-14T22:13:20Z","updatedAt":"2023-11-14T22:13:21Z","#,

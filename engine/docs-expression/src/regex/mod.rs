@@ -12,7 +12,7 @@ use std::{borrow::Cow, fmt};
 
 use smallvec::SmallVec;
 
-use self::program::{Instruction, is_word};
+use self::program::{Class, Instruction, is_word};
 pub(super) use self::program::{MAX_COMPILER_VISITS, VISITS_A_STEP};
 use super::EvalError;
 
@@ -216,6 +216,21 @@ impl Machine<'_> {
         Ok(found)
     }
 
+    /// Returns `true` if a character is in a class. With `i`, the other cases of the character are examined too.
+    fn is_in_class(&mut self, class: &Class, here: Option<char>) -> Result<bool, EvalError> {
+        let ignore_case = self.regex.flags.ignore_case;
+        let lookups = if ignore_case { 3 } else { 1 };
+        self.charge(lookups * class.size() / OF_A_STEP)?;
+        if ignore_case {
+            self.charge_fold(here)?;
+        }
+        Ok(here.is_some_and(|h| match (ignore_case, class.not) {
+            (false, _) => class.has(h),
+            (true, false) => class.has(h) || cases(h).any(|h| class.has(h)),
+            (true, true) => class.has(h) && cases(h).all(|h| class.has(h)),
+        }))
+    }
+
     fn step(
         &mut self,
         undo: &mut Vec<BacktrackAction>,
@@ -234,19 +249,7 @@ impl Machine<'_> {
             }
             Instruction::Char(c) => read(here == Some(*c)),
             Instruction::Any => read(here.is_some_and(|h| flags.dot_all || !is_line_end(h))),
-            Instruction::Class(class) => {
-                // The other cases of the character are examined too.
-                let lookups = if flags.ignore_case { 3 } else { 1 };
-                self.charge(lookups * class.size() / OF_A_STEP)?;
-                if flags.ignore_case {
-                    self.charge_fold(here)?;
-                }
-                read(here.is_some_and(|h| match (flags.ignore_case, class.not) {
-                    (false, _) => class.has(h),
-                    (true, false) => class.has(h) || cases(h).any(|h| class.has(h)),
-                    (true, true) => class.has(h) && cases(h).all(|h| class.has(h)),
-                }))
-            }
+            Instruction::Class(class) => read(self.is_in_class(class, here)?),
             Instruction::Split(first, second) => {
                 undo.push(BacktrackAction::Branch(*second, at));
                 StepOutcome::Go(*first, at)

@@ -21,6 +21,11 @@ pub(super) fn optional<T>(value: Option<&str>, read: impl Fn(&str) -> Option<T>)
     value.map_or(Some(None), |value| read(value).map(Some))
 }
 
+/// Parses a number without a sign and leading zeros.
+pub(super) fn count(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|count: &u32| count.to_string() == text)
+}
+
 /// Parses a length, such as `375` or `50%`.
 pub(super) fn length(text: &str) -> Option<Length> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

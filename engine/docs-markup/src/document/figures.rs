@@ -7,7 +7,7 @@ use docs_model::{
 
 use super::{
     atoms::picture_parts,
-    attributes::{length, optional, read_word},
+    attributes::{count, length, optional, read_word},
     escape,
     html::{self, Element, Html, OpeningTag},
     lines::{self, Line},
@@ -229,10 +229,21 @@ fn item_blocks(reader: &mut BlockReader<'_>, children: &[Html<'_>]) -> Option<Ve
     Some(out)
 }
 
+/// The attributes of a code block in HTML.
+const CODE_ATTRIBUTES: &[&str] = &[
+    "class",
+    "data-title",
+    "data-overflow",
+    "data-line-numbers",
+    "data-full-width",
+    "data-expandable",
+    "data-collapsed-line-count",
+];
+
 /// Parses `<pre class="language-x" data-title="…"><code class="lang-x">…</code></pre>`.
 pub(super) fn pre(reader: &mut BlockReader<'_>, element: &Element<'_>) -> Option<Block> {
     let open = &element.open;
-    if !open.has_only(&["class", "data-title", "data-overflow", "data-line-numbers", "data-full-width"]) {
+    if !open.has_only(CODE_ATTRIBUTES) {
         return None;
     }
     let [Html::Element(code)] = element.children.as_slice() else { return None };
@@ -251,6 +262,8 @@ pub(super) fn pre(reader: &mut BlockReader<'_>, element: &Element<'_>) -> Option
         overflow: optional(open.get("data-overflow"), read_word)?,
         line_numbers: optional(open.get("data-line-numbers"), flag)?,
         full_width: optional(open.get("data-full-width"), flag)?,
+        expandable: optional(open.get("data-expandable"), flag)?,
+        collapsed_line_count: optional(open.get("data-collapsed-line-count"), count)?,
     };
     reader.left = reader.left.saturating_sub(lines.lines.len());
     let nodes = lines.lines.into_iter().zip(lines.marked).map(|(nodes, marked)| {

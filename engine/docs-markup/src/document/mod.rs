@@ -32,6 +32,7 @@ mod comparison;
 mod emoji;
 mod escape;
 mod figures;
+mod filled;
 mod html;
 mod html_blocks;
 mod inlines;
@@ -76,6 +77,7 @@ pub use self::{
     anchors::{Anchors, decode_anchor},
     block_texts::{block_text, block_texts},
     comparison::is_same,
+    filled::fill_empty_blocks,
     invalid::Invalid,
     memory::memory,
     reading_view::{into_reading_view, reading_view},

@@ -204,9 +204,7 @@ impl BlockReader<'_> {
         let nodes = code.iter().map(|line| Node::Block(code_line(&line.text))).collect();
         self.left = self.left.saturating_sub(code.len());
         let syntax = (!info.is_empty()).then(|| info.to_owned());
-        let kind =
-            BlockKind::Code { syntax, title: None, overflow: None, line_numbers: None, full_width: None };
-        Block::new(kind, nodes)
+        Block::new(BlockKind::plain_code(syntax), nodes)
     }
 
     fn list(&mut self, list: &ListChunk<'_>) -> Block {

@@ -4,7 +4,7 @@ use docs_model::{BlockKind, BlockTag, IntegrationData};
 use serde_json::{Map, Value};
 
 use super::{
-    attributes::{length, optional, read_word},
+    attributes::{count, length, optional, read_word},
     tags::TemplateTag,
     targets,
 };
@@ -20,6 +20,8 @@ pub(super) fn kind(tag: &TemplateTag<'_>) -> Option<BlockKind> {
             overflow: optional(tag.get("overflow"), read_word)?,
             line_numbers: tag.flag("lineNumbers"),
             full_width: tag.flag("fullWidth"),
+            expandable: tag.flag("expandable"),
+            collapsed_line_count: optional(tag.get("collapsedLineCount"), count)?,
         },
         BlockTag::Tabs => BlockKind::Tabs { full_width: tag.flag("fullWidth") },
         BlockTag::Tab => BlockKind::TabsItem { title: tag.text("title"), icon: tag.text("icon") },

@@ -93,14 +93,16 @@ fn code(reader: &mut BlockReader<'_>, options: BlockKind, inner: &[Line<'_>]) ->
     let chunks = chunks::read(inner);
     let [Chunk { kind: ChunkKind::Fence(..), .. }] = chunks.as_slice() else { return None };
     let [mut block] = <[Block; 1]>::try_from(reader.level(inner)).ok()?;
-    let BlockKind::Code { syntax, .. } = block.kind else { return None };
-    let BlockKind::Code { title, overflow, line_numbers, full_width, .. } = options else { return None };
+    let BlockKind::Code { syntax: written, .. } = block.kind else { return None };
     // Without options, printing would drop the tag.
-    if title.is_none() && overflow.is_none() && line_numbers.is_none() && full_width.is_none() {
+    if !options.has_code_options() {
         return None;
     }
     block.spelling.is_none().then_some(())?;
-    block.kind = BlockKind::Code { syntax, title, overflow, line_numbers, full_width };
+    block.kind = options;
+    if let BlockKind::Code { syntax, .. } = &mut block.kind {
+        *syntax = written;
+    }
     Some(block)
 }
 

@@ -3,7 +3,8 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use docs_model::{
-    ContentRef, CoverSize, PageCover, PageLayout, PageWidth, VariableValue, web_url::web_url, without_nul,
+    ContentRef, CoverMask, CoverSize, PageCover, PageLayout, PageWidth, VariableValue, web_url::web_url,
+    without_nul,
 };
 use serde_json::{Map, Value};
 use serde_saphyr::NonFiniteFloatPolicy;
@@ -227,6 +228,9 @@ impl FrontMatterReader<'_> {
             ("outline", &mut layout.outline),
             ("pagination", &mut layout.pagination),
             ("metadata", &mut layout.metadata),
+            ("tags", &mut layout.tags),
+            ("actions", &mut layout.actions),
+            ("anchors", &mut layout.anchors),
         ];
         for (name, field) in shown {
             let Some(Value::Object(part)) = parts.get_mut(name) else { continue };
@@ -241,6 +245,10 @@ impl FrontMatterReader<'_> {
                 };
                 if matches!(part.get("size").and_then(Value::as_str), Some("full" | "hero")) {
                     part.remove("size");
+                }
+                if part.get("mask").and_then(Value::as_str) == Some("radial") {
+                    layout.cover_mask = CoverMask::Radial;
+                    part.remove("mask");
                 }
             }
             if part.is_empty() {

@@ -1,6 +1,6 @@
 //! Tests of front matter, titles and links.
 
-use docs_model::{CoverSize, PageLayout, PageWidth, VariableValue};
+use docs_model::{CoverMask, CoverSize, PageLayout, PageWidth, VariableValue};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -11,7 +11,7 @@ fn front_matter_becomes_fields() {
     let page = parse_page(
         "---\ndescription: >-\n  A long\n  description\nicon: rocket\nhidden: true\nnoIndex: false\ncover: .gitbook/assets/a.png\n\
          coverY: -12.5\nif: visitor.claims.beta\nvars:\n  version: 1.5\n  name: x\n  on: true\ntags:\n  - a\nlayout:\n  \
-         width: wide\n  title:\n    visible: false\n  cover:\n    visible: true\n    size: full\n  tags:\n    visible: true\n---\n# T\n",
+         width: wide\n  title:\n    visible: false\n  cover:\n    visible: true\n    size: full\n  later:\n    visible: true\n---\n# T\n",
     );
     assert_eq!(page.warnings, Vec::<String>::new());
     let fields = &page.front.fields;
@@ -31,12 +31,29 @@ fn front_matter_becomes_fields() {
     };
     assert_eq!(fields.layout, Some(Some(layout)));
     let extra = serde_json::to_value(fields.extra.as_ref().unwrap()).unwrap();
-    assert_eq!(extra, json!({ "tags": ["a"], "layout": { "tags": { "visible": true } } }));
+    assert_eq!(extra, json!({ "tags": ["a"], "layout": { "later": { "visible": true } } }));
     let cover = page.front.cover.unwrap();
     assert_eq!(
         (cover.light.as_deref(), cover.dark, cover.y_pos),
         (Some(".gitbook/assets/a.png"), None, -12.5)
     );
+}
+
+#[test]
+fn layout_parts_of_newer_files_are_fields() {
+    let page = parse_page(
+        "---\nlayout:\n  cover:\n    visible: true\n    mask: radial\n  tags:\n    visible: false\n  \
+         actions:\n    visible: false\n  anchors:\n    visible: false\n---\n",
+    );
+    let layout = PageLayout {
+        cover_mask: CoverMask::Radial,
+        tags: false,
+        actions: false,
+        anchors: false,
+        ..PageLayout::default()
+    };
+    assert_eq!(page.front.fields.layout, Some(Some(layout)));
+    assert_eq!(page.front.fields.extra, None);
 }
 
 #[test]

@@ -5,11 +5,28 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    super::{Color, Patch, SiteTitle, Url},
-    Announcement, Background, Copyright, Corners, Customization, Depth, ExternalLinksTarget, Favicon, Font,
-    FooterGroups, HeaderLinks, HeaderPreset, IconsStyle, LinksStyle, Locale, MonospaceFont, SearchStyle,
-    SidebarBackground, SidebarList, Theme, ThemeMode, Themed, Tint,
+    super::{Color, ContentRef, LocalizedTitle, Patch, SiteTitle, Url},
+    Announcement, Background, CodeTheme, Copyright, Corners, Customization, Depth, ExternalLinksTarget,
+    Favicon, Font, FooterGroups, HeaderLinks, HeaderPreset, IconsStyle, LinksStyle, Locale, MonospaceFont,
+    SearchStyle, SidebarBackground, SidebarList, Theme, ThemeMode, Themed, Tint,
 };
+
+/// A part of a customization that an override covers. A part that a customization may omit has its default then.
+trait WholePart<W> {
+    fn part(&mut self) -> &mut W;
+}
+
+impl<W> WholePart<W> for W {
+    fn part(&mut self) -> &mut W {
+        self
+    }
+}
+
+impl<W: Default> WholePart<W> for Option<W> {
+    fn part(&mut self) -> &mut W {
+        self.get_or_insert_default()
+    }
+}
 
 /// Declares override types. Each value of an override is absent, `null` or set.
 macro_rules! parts {
@@ -44,7 +61,7 @@ macro_rules! parts {
                 $(if let Patch::Set(value) = &self.$value {
                     whole.$value = value.clone().into();
                 })*
-                $(self.$part.cover(&mut whole.$part);)*
+                $(self.$part.cover(WholePart::part(&mut whole.$part));)*
             }
         }
     )*};
@@ -53,7 +70,9 @@ macro_rules! parts {
 parts! {
     /// Overrides of a site's customization for one space. Omitted values are unchanged; `null` removes an override.
     CustomizationOverride of Customization {
-        values: { title: SiteTitle, favicon: Favicon, announcement: Announcement },
+        values: {
+            title: SiteTitle, localized_title: LocalizedTitle, favicon: Favicon, announcement: Announcement,
+        },
         parts: {
             styling: StylingOverride, internationalization: LocaleOverride, header: HeaderOverride,
             footer: FooterOverride, themes: ThemesOverride, pdf: EnabledOverride, feedback: EnabledOverride,
@@ -69,7 +88,11 @@ parts! {
             corners: Corners, depth: Depth, links: LinksStyle, font: Font, monospace_font: MonospaceFont,
             background: Background, icons: IconsStyle, search: SearchStyle,
         },
-        parts: { sidebar: SidebarOverride }
+        parts: { sidebar: SidebarOverride, code_theme: CodeThemesOverride }
+    }
+    /// Overrides of the themes of code blocks.
+    CodeThemesOverride of super::CodeThemes {
+        values: { default: Themed<CodeTheme>, openapi: Themed<CodeTheme> }, parts: {}
     }
     /// Overrides of the sidebar.
     SidebarOverride of super::Sidebar {
@@ -80,7 +103,7 @@ parts! {
     /// Overrides of the header.
     HeaderOverride of super::Header {
         values: {
-            preset: HeaderPreset, logo: Themed<Url>, background_color: Themed<Color>,
+            preset: HeaderPreset, logo: Themed<Url>, primary_link: ContentRef, background_color: Themed<Color>,
             link_color: Themed<Color>, links: HeaderLinks,
         },
         parts: {}
@@ -112,8 +135,9 @@ impl CustomizationOverride {
     /// Returns the customization of the site with the overrides applied.
     #[must_use]
     pub fn apply_to(&self, mut site: Customization) -> Customization {
+        let before = site.clone();
         self.cover(&mut site);
-        site
+        site.completed(&before)
     }
 }
 

@@ -2,7 +2,8 @@
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use serde_json::{Map, Value};
 
 use crate::{ContentRef, list::constants};
 
@@ -139,18 +140,50 @@ pub enum ButtonKind {
 }
 
 /// A text mark, for example bold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Mark {
     /// Always `mark`.
-    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub object: MarkObject,
     /// The type and data of the mark.
     #[serde(flatten)]
     pub kind: MarkKind,
     /// The first character of the mark's Markdown notation if it is not the default one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub spelling: Option<char>,
+}
+
+impl<'de> Deserialize<'de> for Mark {
+    /// Accepts empty data for the types that have none.
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct RawMark {
+            #[serde(default)]
+            object: MarkObject,
+            #[serde(rename = "type")]
+            kind: String,
+            #[serde(default)]
+            data: Option<Map<String, Value>>,
+            #[serde(default)]
+            spelling: Option<char>,
+        }
+        let RawMark { object, kind, data, spelling } = RawMark::deserialize(from)?;
+        let data = data.filter(|data| !data.is_empty());
+        let is_plain = kind != "color";
+        if is_plain && data.is_some() {
+            return Err(D::Error::custom(format_args!(
+                "data: must be empty for a mark of the type `{kind}`"
+            )));
+        }
+        let mut typed = Map::from_iter([("type".to_owned(), Value::from(kind))]);
+        if !is_plain {
+            typed.insert("data".to_owned(), data.unwrap_or_default().into());
+        }
+        let kind = serde_json::from_value(Value::Object(typed)).map_err(D::Error::custom)?;
+        Ok(Self { object, kind, spelling })
+    }
 }
 
 impl From<MarkKind> for Mark {
@@ -207,9 +240,18 @@ pub enum MarkColor {
     Yellow,
     /// Purple.
     Purple,
+    /// Pink.
+    Pink,
+    /// Violet.
+    Violet,
+    /// Cyan.
+    Cyan,
     /// The primary colour of the site.
     #[serde(rename = "$primary")]
     Primary,
+    /// The tint colour of the site, which is the primary colour unless one is set.
+    #[serde(rename = "$tint")]
+    Tint,
     /// The `info` colour of the site.
     #[serde(rename = "$info")]
     Info,

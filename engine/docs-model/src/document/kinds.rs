@@ -141,6 +141,12 @@ pub enum BlockKind {
         /// `true` if the block takes the full width.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         full_width: Option<bool>,
+        /// `true` if a long block is initially collapsed. It is stored, but sites show all lines.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expandable: Option<bool>,
+        /// The number of lines of a collapsed block.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        collapsed_line_count: Option<u32>,
     },
     /// A line of a code block.
     CodeLine {
@@ -311,6 +317,37 @@ impl BlockKind {
             Self::Heading3(data) => Some((3, data)),
             _ => None,
         }
+    }
+
+    /// Creates a code block without options.
+    #[must_use]
+    pub const fn plain_code(syntax: Option<String>) -> Self {
+        Self::Code {
+            syntax,
+            title: None,
+            overflow: None,
+            line_numbers: None,
+            full_width: None,
+            expandable: None,
+            collapsed_line_count: None,
+        }
+    }
+
+    /// Returns `true` for a code block with options other than the programming language.
+    #[must_use]
+    pub const fn has_code_options(&self) -> bool {
+        let Self::Code {
+            title, overflow, line_numbers, full_width, expandable, collapsed_line_count, ..
+        } = self
+        else {
+            return false;
+        };
+        title.is_some()
+            || overflow.is_some()
+            || line_numbers.is_some()
+            || full_width.is_some()
+            || expandable.is_some()
+            || collapsed_line_count.is_some()
     }
 
     /// Returns `true` for lists of any type.

@@ -18,7 +18,7 @@ fn document_wire_format_round_trips() {
                 { "object": "mark", "type": "color", "data": { "text": "$primary", "background": "default" } },
             ] }] },
         ] },
-        { "object": "block", "type": "divider", "isVoid": true, "data": {} },
+        { "object": "block", "type": "divider", "isVoid": true, "data": {}, "nodes": [] },
     ] });
     let document: Document = serde_json::from_value(wire.clone()).expect("a document");
     assert_eq!(serde_json::to_value(&document).expect("JSON"), wire);
@@ -86,8 +86,9 @@ fn layout_shows_everything_by_default() {
     assert_eq!(
         serde_json::to_value(PageLayout::default()).unwrap(),
         json!({
-            "width": "default", "cover": true, "coverSize": "hero", "title": true, "description": true,
-            "tableOfContents": true, "outline": true, "pagination": true, "metadata": true
+            "width": "default", "cover": true, "coverSize": "hero", "coverMask": "none", "title": true, "description": true,
+            "tableOfContents": true, "outline": true, "pagination": true, "metadata": true,
+            "tags": true, "actions": true, "anchors": true
         })
     );
 }
@@ -107,4 +108,23 @@ fn cover_position_defaults_to_zero() {
         serde_json::to_value(cover).unwrap(),
         json!({ "ref": { "kind": "file", "file": "f" }, "yPos": 0.0 })
     );
+}
+
+#[test]
+fn a_mark_accepts_empty_data_and_rejects_other_data() {
+    let mark = |value| serde_json::from_value::<docs_model::Mark>(value);
+    for kind in ["bold", "italic", "strikethrough", "code", "keyboard", "superscript", "subscript"] {
+        let plain = mark(json!({ "object": "mark", "type": kind })).expect("a mark");
+        for data in [json!({}), json!(null)] {
+            assert_eq!(mark(json!({ "object": "mark", "type": kind, "data": data })).expect("a mark"), plain);
+        }
+        assert_eq!(serde_json::to_value(plain).expect("JSON"), json!({ "object": "mark", "type": kind }));
+        let error = mark(json!({ "type": kind, "data": { "a": 1 } })).expect_err("rejected").to_string();
+        assert_eq!(error, format!("data: must be empty for a mark of the type `{kind}`"));
+    }
+    let error = mark(json!({ "type": "blink", "data": {} })).expect_err("rejected").to_string();
+    assert!(error.starts_with("unknown variant `blink`"), "{error}");
+    for color in [json!({ "type": "color" }), json!({ "type": "color", "data": {} })] {
+        assert_eq!(mark(color).expect_err("rejected").to_string(), "missing field `text`");
+    }
 }

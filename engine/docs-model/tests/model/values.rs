@@ -48,10 +48,10 @@ fn a_timestamp_is_utc_with_milliseconds() {
 
 #[test]
 fn a_slug_is_words_with_one_dash_between_them() {
-    for right in ["a", "pets", "pet-store-2", "0", &"a".repeat(100)] {
+    for right in ["a", "pets", "pet-store-2", "0", "PetStore-A", &"a".repeat(100)] {
         assert!(OpenApiSpecSlug::new(right).is_ok(), "{right}");
     }
-    for wrong in ["", "-", "a-", "-a", "a--b", "A", "ä", "a_b", "a b", &"a".repeat(101)] {
+    for wrong in ["", "-", "a-", "-a", "a--b", "ä", "a_b", "a b", &"a".repeat(101)] {
         assert!(OpenApiSpecSlug::new(wrong).is_err(), "{wrong}");
     }
 }

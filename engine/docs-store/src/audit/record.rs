@@ -75,13 +75,19 @@ impl AuditRecord {
         KeyBuf::new("aud.r").part(record)
     }
 
+    /// Returns the index prefix of the entry with this id. The last segment of the row is the time.
+    #[must_use]
+    pub fn by_id(id: &AuditId) -> KeyBuf {
+        KeyBuf::new("aud.i").part(id.as_str())
+    }
+
     fn place(&self, prefix: KeyBuf) -> Key {
         prefix.time(self.at.time()).part(self.id.as_str()).key()
     }
 }
 
 impl Indexed for AuditRecord {
-    const INDEXES: &'static [&'static str] = &["aud.o", "aud.u", "aud.r"];
+    const INDEXES: &'static [&'static str] = &["aud.o", "aud.u", "aud.r", "aud.i"];
     fn key(&self) -> Key {
         self.place(Self::by_time())
     }
@@ -90,7 +96,12 @@ impl Indexed for AuditRecord {
         let users = self.user.iter().map(Self::by_user);
         let records = self.records.iter().map(Self::by_record);
         let places = organizations.chain(users).chain(records);
-        places.map(|prefix| Row::Index(self.place(prefix), Value::Unit)).collect()
+        let by_id = Self::by_id(&self.id).time(self.at.time()).key();
+        places
+            .map(|prefix| self.place(prefix))
+            .chain([by_id])
+            .map(|key| Row::Index(key, Value::Unit))
+            .collect()
     }
     fn owner(&self) -> Owner {
         Owner::NoOrganization

@@ -34,7 +34,7 @@ pub(super) struct PageTextBudget {
 
 impl PageTextBudget {
     /// Adds a text. Returns `false` if it is not the first text and exceeds the budget.
-    const fn take(&mut self, bytes: usize) -> bool {
+    pub(super) const fn take(&mut self, bytes: usize) -> bool {
         let is_first = self.used == 0;
         self.used = self.used.saturating_add(bytes);
         is_first || self.used <= MAX_PREVIEWED_TEXT

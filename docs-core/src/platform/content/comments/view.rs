@@ -12,23 +12,25 @@ use super::{
 };
 use crate::{
     Error, Result,
-    content::{PageEntry, PageKind, View},
+    content::{PageEntry, PageKind, View, document, run_in_place, run_on_text},
     model::{
         Comment, CommentNode, CommentObject, CommentPage, CommentReply, CommentReplyId, CommentReplyObject,
-        CommentState, CommentTarget, ContentFormat, EmojiReaction, PageBase, PageId, Reactor, Timestamp,
-        User, UserId, UserUrls,
+        CommentState, CommentTarget, ContentFormat, EmojiReaction, PageBase, PageId, Reactor, Replier,
+        Timestamp, User, UserId, UserUrls,
     },
     platform::{
-        content::read::page_base,
-        kernel::{actor::Actor, platform::Platform},
+        content::{computed::GeneratedPage, read::page_base},
+        kernel::{actor::Actor, emoji::emoji_code, platform::Platform},
         nouns::addresses::Thread,
     },
     store::{
-        Key, Tx,
-        records::{CommentRecord, Post, Reactions, ReplyRecord},
+        Key, Scan, StoreResult, Tx, Value,
+        records::{CommentRecord, Post, Reactions, ReplyAuthor, ReplyRecord},
     },
 };
 
+/// Number of the latest replies whose authors are returned with a comment.
+const REPLIES_WITH_AUTHORS: u32 = 20;
 /// Number of user records loaded per read.
 const USER_BATCH: usize = 1_000;
 /// Maximum number of users returned per emoji.
@@ -56,6 +58,8 @@ pub(in crate::platform) struct CurrentPage {
 struct CommentContext {
     /// Number of replies to each comment.
     replies: Vec<i64>,
+    /// The authors of the latest replies to each comment, latest first.
+    repliers: Vec<Vec<ReplyAuthor>>,
     /// The users referenced by the views.
     people: BTreeMap<UserId, User>,
 }
@@ -148,10 +152,12 @@ impl Platform {
         let counters: Vec<Key> =
             records.iter().map(|record| CommentRecord::reply_count(&record.id)).collect();
         let replies = tx.numbers(&counters).await?;
+        let repliers = latest_repliers(tx, records).await?;
         let resolved = records.iter().filter_map(|record| record.resolved.as_ref().map(|by| &by.by));
+        let others = resolved.chain(repliers.iter().flatten().map(|author| &author.by));
         let posted = records.iter().map(|record| &record.posted);
-        let people = self.people(tx, reader, posted, resolved).await?;
-        Ok(CommentContext { replies, people })
+        let people = self.people(tx, reader, posted, others).await?;
+        Ok(CommentContext { replies, repliers, people })
     }
 
     async fn show_comments(
@@ -161,10 +167,11 @@ impl Platform {
         pages: &CurrentPages,
         around: &CommentContext,
     ) -> Result<Vec<Comment>> {
-        let CommentContext { replies, people } = around;
+        let CommentContext { replies, repliers, people } = around;
+        let replies = replies.iter().zip(repliers);
         let texts = records.iter().map(|record| record.posted.text.clone()).collect();
         let bodies = render_bodies(texts, reader.format).await?;
-        let shown = records.iter().zip(replies).zip(bodies).map(|((record, replies), body)| {
+        let shown = records.iter().zip(replies).zip(bodies).map(|((record, (replies, repliers)), body)| {
             let posted = &record.posted;
             let state = match &record.resolved {
                 None => CommentState::Open,
@@ -181,6 +188,7 @@ impl Platform {
                 edited_at: posted.edited_at,
                 reactions: reactions(posted, reader.actor.user(), people)?,
                 replies: u64::try_from(*replies).unwrap_or(0),
+                repliers: replier_views(repliers, people)?,
                 body,
                 target: target(record, pages),
                 urls: UserUrls { location: self.urls().comment(&record.scope, &record.id) },
@@ -255,8 +263,15 @@ impl Platform {
         node: Option<&str>,
     ) -> Result<Option<CurrentPage>> {
         let view = self.content().view(&commented.access.space().domain, commented.head().1);
-        let Some(entry) = view.page(id).await? else { return Ok(None) };
         let (nodes, mut budget) = (node.into_iter().collect(), PageTextBudget::default());
+        let Some(entry) = view.page(id).await? else {
+            let space = commented.access.space();
+            let generated = self.generated_pages_by_id(space, &view, &BTreeSet::from([id])).await?;
+            return Ok(match generated.first() {
+                Some(page) => current_generated_page(page, &nodes, &mut budget).await,
+                None => None,
+            });
+        };
         self.build_current_page(&view, (id, &entry), &nodes, &mut budget).await
     }
 
@@ -277,12 +292,27 @@ impl Platform {
         let mut entries: BTreeMap<&PageId, Option<PageEntry>> =
             ids.iter().zip(view.pages(&ids).await?).collect();
         let (mut pages, mut budget) = (CurrentPages::new(), PageTextBudget::default());
+        let missing: BTreeSet<&PageId> =
+            entries.iter().filter(|(_, entry)| entry.is_none()).map(|(id, _)| *id).collect();
+        let mut generated = match missing.is_empty() {
+            true => Vec::new(),
+            false => self.generated_pages_by_id(commented.access.space(), &view, &missing).await?,
+        };
         for (at, target) in records.iter().enumerate().filter_map(|(at, of)| Some((at, of.target.as_ref()?)))
         {
             let id = &target.page.id;
-            let Some(entry) = entries.get_mut(id).and_then(Option::take) else { continue };
-            let nodes = wanted.remove(id).unwrap_or_default();
-            match self.build_current_page(&view, (id, &entry), &nodes, &mut budget).await? {
+            let page = match entries.get_mut(id).and_then(Option::take) {
+                Some(entry) => {
+                    let nodes = wanted.remove(id).unwrap_or_default();
+                    self.build_current_page(&view, (id, &entry), &nodes, &mut budget).await?
+                }
+                None => {
+                    let Some(found) = generated.iter().position(|page| page.id == *id) else { continue };
+                    let (page, nodes) = (generated.swap_remove(found), wanted.remove(id).unwrap_or_default());
+                    current_generated_page(&page, &nodes, &mut budget).await
+                }
+            };
+            match page {
                 Some(page) => pages.insert(id.clone(), page),
                 None => return Ok((pages, at)),
             };
@@ -312,6 +342,56 @@ impl Platform {
         let path = view.path_of(id).await?.unwrap_or_default();
         Ok(Some(CurrentPage { base: page_base(id, entry), path, blocks }))
     }
+}
+
+/// Builds the current state of a generated page, with the previews of the requested blocks. Returns `None` if its text
+/// exceeds the budget.
+async fn current_generated_page(
+    page: &GeneratedPage,
+    nodes: &BTreeSet<&str>,
+    budget: &mut PageTextBudget,
+) -> Option<CurrentPage> {
+    let mut blocks = BTreeMap::new();
+    if !nodes.is_empty() {
+        let text = run_in_place(|| page.markdown());
+        if !budget.take(text.len()) {
+            return None;
+        }
+        let wanted: Arc<[String]> = nodes.iter().map(|node| (*node).to_owned()).collect();
+        let read = run_on_text(&text, move |text| {
+            document::block_texts(text, &wanted.iter().map(String::as_str).collect())
+        });
+        blocks = read.await;
+    }
+    Some(CurrentPage { base: page.base(), path: page.path.clone(), blocks })
+}
+
+/// Reads the authors of the latest replies to each comment, latest first.
+async fn latest_repliers(tx: &Tx, records: &[Arc<CommentRecord>]) -> Result<Vec<Vec<ReplyAuthor>>> {
+    let latest = |record: &Arc<CommentRecord>| Scan {
+        rev: true,
+        ..ReplyRecord::by_comment(&record.id).scan(REPLIES_WITH_AUTHORS)
+    };
+    let scans: Vec<Scan> = records.iter().map(latest).collect();
+    let authors = |rows: Vec<(Key, Value)>| {
+        rows.iter().map(|(_, author)| ReplyAuthor::from_value(author)).collect::<StoreResult<_>>()
+    };
+    Ok(tx.scan_many(&scans).await?.into_iter().map(authors).collect::<StoreResult<_>>()?)
+}
+
+/// Counts the replies of each author. The author of the latest reply is first.
+fn replier_views(latest: &[ReplyAuthor], people: &BTreeMap<UserId, User>) -> Result<Vec<Replier>> {
+    let mut shown: Vec<Replier> = Vec::new();
+    for author in latest {
+        match shown.iter_mut().find(|replier| replier.user.id == author.by) {
+            Some(replier) => replier.count += 1,
+            None => {
+                let user = find_person(people, &author.by)?;
+                shown.push(Replier { updated_at: author.at, count: 1, user });
+            }
+        }
+    }
+    Ok(shown)
 }
 
 fn find_person(people: &BTreeMap<UserId, User>, id: &UserId) -> Result<User> {
@@ -344,7 +424,8 @@ fn reactions(
             .into_iter()
             .map(|(user, at)| Ok(Reactor { user: find_person(people, user)?, reacted_at: *at }))
             .collect::<Result<Vec<_>>>()?;
-        Ok(EmojiReaction { emoji: of.emoji.clone(), count: of.users.len() as u64, users })
+        let emoji = emoji_code(of.emoji.as_str()).unwrap_or_else(|| of.emoji.clone());
+        Ok(EmojiReaction { emoji, count: of.users.len() as u64, users })
     });
     each.collect()
 }
@@ -359,7 +440,10 @@ fn target(record: &CommentRecord, pages: &CurrentPages) -> CommentTarget {
         space: record.scope.space.clone(),
         revision: record.revision.clone(),
     };
-    let Some(then) = &record.target else { return shown };
+    let Some(then) = &record.target else {
+        shown.node = record.node.as_ref().map(|node| CommentNode { id: node.to_string(), preview: None });
+        return shown;
+    };
     let now = pages.get(&then.page.id);
     let mut outdated = now.is_none();
     if let Some((node, preview)) = &then.node {

@@ -6,12 +6,14 @@ use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{find, process::file_name};
+use super::{array::as_array, find, process::file_name};
 use crate::{
     Error, ErrorKind, Result,
+    content::run_blocking,
     model::{
-        OpenApiSpecContent, OpenApiSpecId, OpenApiSpecVersion, OpenApiSpecVersionId,
-        OpenApiSpecVersionObject, OpenApiSpecVersionUrls, OrgId, SpecVisibility,
+        OpenApiSpecContent, OpenApiSpecContentUrls, OpenApiSpecId, OpenApiSpecRawContent, OpenApiSpecVersion,
+        OpenApiSpecVersionId, OpenApiSpecVersionObject, OpenApiSpecVersionUrls, OrgId, SpecTextFormat,
+        SpecVisibility,
     },
     platform::{
         access,
@@ -46,13 +48,26 @@ impl Platform {
             object: OpenApiSpecVersionObject::Is,
             id: version.id.clone(),
             created_at: version.created_at,
-            url: self.document_url(version, actor)?,
+            url: self.document_url(spec, version, actor)?,
             urls: OpenApiSpecVersionUrls { location },
         })
     }
 
-    /// Returns the URL of a version's document for an actor. It is deterministic.
-    fn document_url(&self, version: &OpenApiSpecVersionRecord, actor: &Actor) -> Result<String> {
+    /// Returns the URL of a version's document for an actor. It is deterministic. For a visitor, it is the public one,
+    /// or that of the version in the API, which requires a member's token.
+    fn document_url(
+        &self,
+        spec: &OpenApiSpecRecord,
+        version: &OpenApiSpecVersionRecord,
+        actor: &Actor,
+    ) -> Result<String> {
+        if let Actor::Visitor(_) = actor {
+            let (org, slug) = (&spec.organization, spec.slug.as_str());
+            return Ok(match spec.visibility {
+                SpecVisibility::Public => self.urls().published_spec(org, slug),
+                SpecVisibility::Private => self.urls().openapi_spec_version(org, slug, &version.id),
+            });
+        }
         let address = DocumentAddress {
             spec: version.spec.clone(),
             version: version.id.clone(),
@@ -73,7 +88,33 @@ impl Platform {
         let bytes = self.spec_bytes(&spec.id, &version.filesystem).await?;
         let filesystem = String::from_utf8(bytes.into()).map_err(Error::internal)?;
         let filesystem = RawValue::from_string(filesystem).map_err(Error::internal)?;
-        Ok(OpenApiSpecContent { filesystem, url: self.document_url(version, actor)? })
+        let filesystem = match actor {
+            Actor::Visitor(_) => {
+                let array = run_blocking(move || as_array(&filesystem)).await;
+                array.ok_or_else(|| Error::internal("the files were not converted"))??
+            }
+            Actor::User(_) | Actor::Token(_) | Actor::Platform => filesystem,
+        };
+        let url = self.document_url(spec, version, actor)?;
+        let source = spec.source.url().map_or_else(|| url.clone(), ToString::to_string);
+        let urls = OpenApiSpecContentUrls { source, public: self.published_spec_url(spec) };
+        Ok(OpenApiSpecContent { filesystem, url, urls })
+    }
+
+    /// Returns the unmodified entry document of a version.
+    pub(super) async fn raw_spec_content(
+        &self,
+        spec: &OpenApiSpecRecord,
+        version: &OpenApiSpecVersionRecord,
+    ) -> Result<OpenApiSpecRawContent> {
+        let bytes = self.spec_bytes(&spec.id, &version.document).await?;
+        let text = String::from_utf8(bytes.into());
+        let text = text.map_err(|_| Error::not_found("text of the OpenAPI specification"))?;
+        let format = match version.format {
+            SpecFormat::Json => SpecTextFormat::Json,
+            SpecFormat::Yaml => SpecTextFormat::Yaml,
+        };
+        Ok(OpenApiSpecRawContent { text, format })
     }
 
     /// Finds the document of a version of an OpenAPI specification by the sealed part of its URL.

@@ -17,6 +17,7 @@ use crate::{
         kernel::{
             actor::Actor,
             content_version::{ContentVersion, Version},
+            emoji::emoji_code,
             platform::Platform,
         },
         nouns::ContentHandle,
@@ -209,7 +210,10 @@ impl ChangePresenter<'_> {
         } else {
             Changed::from_values(document(before)?, document(after)?)
         };
-        Ok(PageAttributes { document: changed, ..before.changes(after) })
+        let emoji =
+            |entry: &PageEntry| entry.emoji.as_deref().and_then(emoji_code).map(|code| code.to_string());
+        let emoji = Changed::from_values(emoji(before), emoji(after));
+        Ok(PageAttributes { document: changed, emoji, ..before.changes(after) })
     }
 
     fn file_attributes(&self, before: &FileEntry, after: &FileEntry) -> Result<FileAttributes> {

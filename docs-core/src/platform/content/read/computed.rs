@@ -1,19 +1,22 @@
 //! Replaces computed pages in responses by their generated pages.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use super::{ContentOptions, ReadableRevision};
 use crate::{
     Error, Result,
-    content::{PageEntry, PageTree, UniqueNames, parse_document, run_in_place},
-    model::{ContentFormat, Document, DocumentPage, Icon, OrgId, PageBase, PageId, PageUrls, RevisionPage},
+    content::{PageEntry, PageTree, UniqueNames, View, parse_document, run_in_place},
+    model::{ContentFormat, Document, DocumentPage, OrgId, PageId, PageUrls, RevisionPage},
     platform::{
         content::computed::{
             self, ComputedPlaces, GeneratedPage, GeneratedPageCache, GeneratedPages, OpenApiSource,
             PageLocation,
         },
         kernel::platform::Platform,
-        publishing::visitors::ContentFilter,
+        publishing::visitors::{ContentFilter, ContentReader},
     },
     store::records::SpaceRecord,
 };
@@ -100,19 +103,11 @@ impl Platform {
         entry: &PageEntry,
         made: GeneratedPage,
     ) -> RevisionPage {
-        let computed = made.computed();
+        let (computed, base) = (made.computed(), made.base());
         let pages =
             made.pages.into_iter().map(|below| self.generated_page_view(space, entry, below)).collect();
         RevisionPage::Document(Box::new(DocumentPage {
-            base: PageBase {
-                id: made.id,
-                title: made.title,
-                emoji: None,
-                icon: made.icon.as_deref().and_then(|icon| Icon::new(icon).ok()),
-                created_at: None,
-                updated_at: None,
-                conflicts: Vec::new(),
-            },
+            base,
             kind: Default::default(),
             urls: PageUrls { app: self.urls().page(&space.id, &made.path) },
             slug: made.slug,
@@ -131,7 +126,27 @@ impl Platform {
             hidden: entry.hidden,
             no_index: entry.no_index,
             no_robots_index: entry.no_robots_index,
+            tags: Vec::new(),
         }))
+    }
+
+    /// Returns the generated pages of a space with these ids, as members see them.
+    pub(in crate::platform) async fn generated_pages_by_id(
+        &self,
+        space: &SpaceRecord,
+        view: &View,
+        ids: &BTreeSet<&PageId>,
+    ) -> Result<Vec<GeneratedPage>> {
+        let tree = view.tree().await?;
+        let filter = ContentReader::Member.content_filter(view).await?;
+        let pages = self.generated_pages(&space.organization, &tree, &filter).await?;
+        let mut found = Vec::new();
+        let mut left: Vec<&GeneratedPage> = pages.iter().flat_map(|(_, made)| made.iter()).collect();
+        while let Some(page) = left.pop() {
+            left.extend(&page.pages);
+            found.extend(ids.contains(&page.id).then(|| page.clone()));
+        }
+        Ok(found)
     }
 
     /// Finds a generated page with its content. Returns `None` if the reader sees no such page.

@@ -14,7 +14,7 @@ use crate::{
     Error, Result,
     content::{
         Body, ContentError, Evaluated, LinkTarget, Rendering, SharedDocument, Term, Terms,
-        document_allowance, expression::Allowance,
+        document::fill_empty_blocks, document_allowance, expression::Allowance,
     },
     model::{Document, PageId, ReusableId, SpaceId, Variables},
     platform::{
@@ -55,7 +55,7 @@ impl<'p> SpaceHandle<'p> {
             other => other.into(),
         })?;
         let document = at.view.document_of(&text).await;
-        filter.document(document, &variables, Evaluated::No).await.map(Arc::unwrap_or_clone)
+        filter.document(document, &variables, Evaluated::No).await.map(filled)
     }
 }
 
@@ -68,7 +68,21 @@ impl<'p> ContentHandle<'p> {
     pub async fn get_page_document(self, page: &'p PageId, evaluated: Evaluated) -> Result<Document> {
         let found = self.find_page_document(page, evaluated).await?;
         let found = found.ok_or_else(|| Error::not_found("document"))?;
-        Ok(Arc::unwrap_or_clone(found.document))
+        Ok(filled(found.document))
+    }
+
+    /// Reads the document of a page, with the content of its reusable content blocks in place of the blocks.
+    ///
+    /// # Errors
+    /// `NotFound`, also if the page has no content.
+    #[boxed]
+    pub async fn get_expanded_document(self, page: &'p PageId, evaluated: Evaluated) -> Result<Document> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let at = platform.locate_content(actor, &self.of.to_content_version()).await?;
+        let found = platform.page_document(&at, page, evaluated).await?;
+        let found = found.ok_or_else(|| Error::not_found("document"))?;
+        let filter = at.content_filter().await?;
+        Ok(filled(at.expand_includes(&filter, found.document, evaluated).await?))
     }
 
     /// Reads the document of a page, shared between readers who see the same content. Returns `None` for a page without
@@ -98,7 +112,9 @@ impl<'p> ContentHandle<'p> {
         evaluated: Evaluated,
     ) -> Result<Document> {
         let allowance = &mut document_allowance();
-        self.get_reusable_document_within(reusable, evaluated, allowance).await
+        let mut document = self.get_reusable_document_within(reusable, evaluated, allowance).await?;
+        fill_empty_blocks(&mut document);
+        Ok(document)
     }
 
     /// Reads the document of a reusable content block. For visitors, its expressions and conditions are charged to a
@@ -121,6 +137,13 @@ impl<'p> ContentHandle<'p> {
         let shown = filter.document_within(document, &Variables::new(), evaluated, allowance).await;
         shown.map(Arc::unwrap_or_clone)
     }
+}
+
+/// Returns the document of a response, in which each list item and hint has a block.
+fn filled(document: Arc<Document>) -> Document {
+    let mut document = Arc::unwrap_or_clone(document);
+    fill_empty_blocks(&mut document);
+    document
 }
 
 impl Platform {

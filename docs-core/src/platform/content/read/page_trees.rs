@@ -1,4 +1,5 @@
-//! The page tree of a revision in a response. That of a large space is built on a blocking thread, and its JSON is cached.
+//! The page tree of a revision in a response. That of a large space is built on a blocking thread, and its JSON is
+//! cached.
 
 use std::{fmt, sync::Arc};
 

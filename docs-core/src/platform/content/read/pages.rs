@@ -1,12 +1,16 @@
 //! Reads a page with its text and its descendants.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-use super::{ContentOptions, ReadableRevision, computed::sibling_slugs};
+use super::{ContentOptions, MarkdownRefs, ReadableRevision, computed::sibling_slugs};
 use crate::{
     Error, Result,
-    content::{Evaluated, PageEntry, Rendering, UniqueNames, document, run_blocking, yield_to_others},
-    model::{ContentFormat, PageId, RevisionPage},
+    content::{
+        Evaluated, PageEntry, Rendering, UniqueNames, document,
+        markdown::{self, Resolution, rewrite_links},
+        reference, run_blocking, run_in_place, yield_to_others,
+    },
+    model::{ContentFormat, ContentRef, Document, PageId, RevisionPage},
     platform::{
         content::computed::{OpenApiSource, PageLocation},
         kernel::platform::Platform,
@@ -38,17 +42,20 @@ impl Platform {
         }
         if let RevisionPage::Document(page) = &mut page {
             match shown.format {
-                ContentFormat::Markdown if shown.evaluated == Evaluated::No && !filter.hides() => {
+                ContentFormat::Markdown
+                    if shown.evaluated == Evaluated::No && !filter.hides() && !shown.dereferenced =>
+                {
                     page.markdown = Some(at.view.text(&entry.body, Rendering::Markers).await?.to_string());
                 }
                 ContentFormat::Markdown => {
                     let text = at.view.reader_text(&entry.body, entry.expansions).await?;
                     let document = at.view.document_of(&text).await;
-                    page.markdown = Some(match document.is_same_for_all() {
+                    page.markdown = Some(match document.is_same_for_all() && !shown.dereferenced {
                         true => text.to_string(),
                         false => {
                             let document =
                                 filter.document(document, &entry.variables, shown.evaluated).await?;
+                            let document = at.dereferenced(&filter, document, shown).await?;
                             // Blocks without expressions keep their original text.
                             let shown = run_blocking(move || document::update_blocks(&text, &document)).await;
                             shown.ok_or_else(|| Error::internal("the Markdown was not written"))?
@@ -59,8 +66,12 @@ impl Platform {
                 ContentFormat::Document => {
                     let document = at.view.document(&entry.body, Rendering::Request).await?;
                     let document = filter.document(document, &entry.variables, shown.evaluated).await?;
+                    let document = at.dereferenced(&filter, document, shown).await?;
                     page.document = Some(Arc::unwrap_or_clone(document));
                 }
+            }
+            if let (Some(text), MarkdownRefs::Relative) = (&page.markdown, shown.refs) {
+                page.markdown = Some(at.with_relative_links(text, &path).await?);
             }
         }
         Ok(page)
@@ -132,6 +143,59 @@ impl Platform {
     }
 }
 
+impl ReadableRevision {
+    /// Expands the reusable content blocks of a document if the options request it.
+    async fn dereferenced(
+        &self,
+        filter: &ContentFilter,
+        document: Arc<Document>,
+        shown: ContentOptions,
+    ) -> Result<Arc<Document>> {
+        match shown.dereferenced {
+            true => self.expand_includes(filter, document, shown.evaluated).await,
+            false => Ok(document),
+        }
+    }
+
+    /// Rewrites the links to pages of the same space as paths of Markdown files, relative to a page.
+    async fn with_relative_links(&self, text: &str, from: &str) -> Result<String> {
+        let mut files = BTreeMap::new();
+        for link in markdown::links(text) {
+            let Some((page, anchor)) = reference::parse_exact(&link.destination).and_then(page_of) else {
+                continue;
+            };
+            if let Some(path) = self.view.path_of(&page).await? {
+                files.insert(link.destination, relative_file(from, &path) + &anchor);
+            }
+        }
+        let resolve = |destination: &str| match files.get(destination) {
+            Some(file) => Resolution::To(file.clone()),
+            None => Resolution::Keep,
+        };
+        Ok(run_in_place(|| rewrite_links(text, |link| resolve(&link.destination)).into_owned()))
+    }
+}
+
+/// Returns the page of the same space that a reference targets, and the anchor to append to its address.
+fn page_of(target: ContentRef) -> Option<(PageId, String)> {
+    match target {
+        ContentRef::Page { page, space: None } => Some((page, String::new())),
+        ContentRef::Anchor { anchor, page: Some(page), space: None } => Some((page, format!("#{anchor}"))),
+        _ => None,
+    }
+}
+
+/// Returns the path of the Markdown file of a page, relative to that of another page. The first page has an empty path.
+fn relative_file(from: &str, to: &str) -> String {
+    let folder: Vec<&str> = from.split('/').take(from.matches('/').count()).collect();
+    let to = if to.is_empty() { "README" } else { to };
+    let target: Vec<&str> = to.split('/').collect();
+    let shared =
+        folder.iter().zip(&target[..target.len() - 1]).take_while(|(one, other)| one == other).count();
+    let up = "../".repeat(folder.len() - shared);
+    format!("{up}{}.md", target[shared..].join("/"))
+}
+
 /// Removes merge conflicts, which are relevant only to editors.
 pub(super) fn without_conflicts(page: &mut RevisionPage) {
     let below = match page {
@@ -154,5 +218,26 @@ fn join(path: &str, slug: &str) -> String {
         (_, "") => String::new(),
         ("", slug) => slug.to_owned(),
         (path, slug) => format!("{path}/{slug}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_files_are_relative_to_the_folder_of_the_page() {
+        for (from, to, relative) in [
+            ("", "guide", "guide.md"),
+            ("guide", "", "README.md"),
+            ("guide/install", "", "../README.md"),
+            ("guide/install", "guide/linux", "linux.md"),
+            ("guide/install", "guide", "../guide.md"),
+            ("guide", "guide/install", "guide/install.md"),
+            ("a/b/c", "a/x/y", "../x/y.md"),
+            ("a/b/c", "d", "../../d.md"),
+        ] {
+            assert_eq!(relative_file(from, to), relative, "{from} to {to}");
+        }
     }
 }

@@ -9,13 +9,13 @@ use crate::{
     Error, Result,
     content::{FileEntry, PageEntry, PageKind, ReusableEntry, clash_field},
     model::{
-        ChangeRequest, ChangeRequestId, ComputedPage, ContentRef, DocumentPage, Emoji, FileId, GitCommit,
-        GroupPage, Icon, LinkPage, PageBase, PageConflict, PageId, PageUrls, ReusableContent, ReusableId,
-        Revision, RevisionFile, RevisionObject, RevisionPage, RevisionType, RevisionUrls, Timestamp,
+        ChangeRequest, ChangeRequestId, ComputedPage, ContentRef, DocumentPage, FileId, GitCommit, GroupPage,
+        Icon, LinkPage, PageBase, PageConflict, PageId, PageUrls, ReusableContent, ReusableId, Revision,
+        RevisionFile, RevisionObject, RevisionPage, RevisionType, RevisionUrls, Timestamp,
     },
     platform::{
-        content::files::Bearer,
-        kernel::{actor::Actor, platform::Platform},
+        content::{files::Bearer, revisions::computed_type},
+        kernel::{actor::Actor, emoji::emoji_code, platform::Platform},
         publishing::placement::Placement,
     },
     store::{
@@ -36,13 +36,13 @@ impl Platform {
         let kind = match &record.kind {
             RevisionKind::Edits => RevisionType::Edits,
             RevisionKind::Update => RevisionType::Update,
-            RevisionKind::Computed => RevisionType::Computed,
+            RevisionKind::Computed => computed_type(record),
             RevisionKind::Rollback(to) => RevisionType::Rollback { restored_from: to.clone() },
             RevisionKind::Merge(id) => RevisionType::Merge {
                 merged_from: Box::new(self.merged_request(tx, actor, space, id).await?),
             },
         };
-        let place = self.placements(tx, &[&space.id]).await?.pop().flatten();
+        let place = self.placements(tx, &[&space.id], None).await?.pop().flatten();
         Ok(Revision {
             object: RevisionObject::Is,
             id: record.id.clone(),
@@ -51,6 +51,7 @@ impl Platform {
             pages: Vec::new(),
             files: Vec::new(),
             reusable_contents: Vec::new(),
+            tags: Vec::new(),
             variables: None,
             created_at: record.created_at,
             git: record.git.clone(),
@@ -79,6 +80,7 @@ impl Platform {
             pages: Vec::new(),
             files: Vec::new(),
             reusable_contents: Vec::new(),
+            tags: Vec::new(),
             variables: None,
             created_at: record.created_at,
             git: record.git.clone().map(|git| GitCommit { message: String::new(), reference: None, ..git }),
@@ -134,6 +136,7 @@ impl Platform {
                 hidden: entry.hidden,
                 no_index: entry.no_index,
                 no_robots_index: entry.no_robots_index,
+                tags: Vec::new(),
             })),
             PageKind::Group => RevisionPage::Group(GroupPage {
                 base,
@@ -217,7 +220,7 @@ pub(in crate::platform) fn page_base(id: &PageId, entry: &PageEntry) -> PageBase
     PageBase {
         id: id.clone(),
         title: entry.title.clone(),
-        emoji: entry.emoji.as_deref().and_then(|emoji| Emoji::new(emoji).ok()),
+        emoji: entry.emoji.as_deref().and_then(emoji_code),
         icon: entry.icon.as_deref().and_then(|icon| Icon::new(icon).ok()),
         created_at: entry.created_at.map(Timestamp::new),
         updated_at: entry.updated_at.map(Timestamp::new),

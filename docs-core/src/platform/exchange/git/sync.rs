@@ -14,7 +14,7 @@ use crate::{
         MAX_BOOK_BYTES, MDBOOK_FILE, PathError, RepoConfig, RepoPath, RepoTree,
     },
     model::{
-        BoundedText, ExportGitRepository, GitCommit, GitInfoProvider, GitInfoUpdate, GitProvider, GitSync,
+        BoundedText, ExportGitRepository, GitCommit, GitInfoProvider, GitInfoUpdate, GitProvider,
         GitSyncDirection, ImportGitRepository, JobId, RevisionId, SpaceId, Timestamp, Url as WebUrl, UserId,
         has_credentials, is_written_out, web_url, without_nul,
     },
@@ -29,7 +29,7 @@ use crate::{
     store::{
         Operation, Tx,
         jobs::{self, Audience, FinishJob, NewJob, PutOff},
-        records::{ContentPaths, GitState, RevisionRecord, SpaceRecord, git_source},
+        records::{ContentPaths, GitInfo, GitState, RevisionRecord, SpaceRecord, git_source},
     },
 };
 
@@ -254,7 +254,7 @@ impl<R: SyncRequest> SyncPayload<R> {
         // The tree URL ends in a branch, not in the name of the repository.
         let name = repo_name(shown.filter(|url| !url.is_empty()).unwrap_or(wanted.url));
         GitState {
-            info: GitSync {
+            info: GitInfo {
                 repo_name: (!name.is_empty()).then_some(name),
                 installation_provider: wanted.info.and_then(|info| info.provider).map(|provider| {
                     match provider {
@@ -262,7 +262,6 @@ impl<R: SyncRequest> SyncPayload<R> {
                         GitInfoProvider::Gitlab => GitProvider::Gitlab,
                     }
                 }),
-                integration: None,
                 url: link.map(str::to_owned),
                 repo_tree_url: wanted.tree_url.filter(|url| !url.is_empty()).map(str::to_owned),
                 updated_at: Some(at.now),
@@ -400,7 +399,7 @@ const BYTES_PER_LISTED_BYTE: u64 = 6;
 pub(super) fn list_bytes(entries: &[RepoEntry]) -> u64 {
     let target = |entry: &RepoEntry| match &entry.kind {
         RepoEntryKind::Symlink(target) => target.len(),
-        RepoEntryKind::File | RepoEntryKind::Submodule => 0,
+        RepoEntryKind::File | RepoEntryKind::Executable | RepoEntryKind::Submodule => 0,
     };
     let bytes: usize = entries.iter().map(|entry| entry.path.len() + target(entry)).sum();
     BYTES_PER_LISTED_BYTE * bytes as u64

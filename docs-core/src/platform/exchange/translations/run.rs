@@ -303,7 +303,10 @@ impl Platform {
             let target = target.ok_or_else(|| Error::not_found("space"))?;
             let sides = ThreeWay { base: work.target_base(), ours: target.root, theirs: root };
             let merged = self.merge_edits(work.domain(), sides).await?;
-            let head = (merged != target.root).then(|| NewHead { id: self.id(), root: merged });
+            let head = (merged != target.root).then(|| {
+                let source = work.source.head.clone();
+                NewHead { id: self.id(), root: merged, source }
+            });
             let revision = head.as_ref().map_or_else(|| target.head.clone(), |head| head.id.clone());
             let result = JobResult { revision: Some(revision.clone()), ..JobResult::default() };
             let finished = run.finish(self, JobOutcome { result: Some(result), object: None });

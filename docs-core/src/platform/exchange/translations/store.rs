@@ -170,6 +170,8 @@ pub(super) enum StoreOutcome {
 pub(super) struct NewHead {
     pub(super) id: RevisionId,
     pub(super) root: Hash,
+    /// The translated revision of the source space.
+    pub(super) source: RevisionId,
 }
 
 /// Stores the result of a run.
@@ -235,6 +237,7 @@ impl Operation for StoreTranslation {
             let revision = RevisionRecord {
                 parents: vec![proof.space().head.clone()],
                 kind: RevisionKind::Computed,
+                computed_from: Some(head.source.clone()),
                 ..RevisionRecord::new(head.id.clone(), self.target.clone(), head.root, now, by)
             };
             move_head(tx, &proof, revision).await?;

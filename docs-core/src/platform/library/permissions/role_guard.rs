@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
     Result,
-    model::{ContentTarget, Grantee, OrgId, Role, TeamId, UserId},
+    model::{Grantee, OrgId, PermissionTarget, Role, TeamId, UserId},
     platform::access::Audience,
     store::{
         Batches, Key, MAX_SCAN, Tx, ids_of,
@@ -22,11 +22,11 @@ pub(super) struct RoleChangeGuard {
 }
 
 impl RoleChangeGuard {
-    /// Reads the roles on content of the grantees, including the members of granted teams.
+    /// Reads the roles of the grantees, including the members of granted teams.
     pub(super) async fn load(
         tx: &Tx,
         org: &OrgId,
-        content: &ContentTarget,
+        target: &PermissionTarget,
         grantees: &[&Grantee],
     ) -> Result<Self> {
         let (mut named, mut users) = (BTreeSet::new(), BTreeSet::new());
@@ -39,14 +39,14 @@ impl RoleChangeGuard {
         users.extend(named.iter().cloned());
         let keys: Vec<Key> = users.iter().map(|user| MemberRecord::key_for(org, user)).collect();
         let members: Vec<Arc<MemberRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
-        let before = Audience::load(tx, content).await?.roles(tx, &members).await?;
+        let before = Audience::load(tx, target).await?.roles(tx, &members).await?;
         Ok(Self { members, before, named })
     }
 
     /// Returns the highest role, before or after the change, among members named directly and members whose role
     /// changed through a team.
-    pub(super) async fn highest(&self, tx: &Tx, content: &ContentTarget) -> Result<Option<Role>> {
-        let now = Audience::load(tx, content).await?.roles(tx, &self.members).await?;
+    pub(super) async fn highest(&self, tx: &Tx, target: &PermissionTarget) -> Result<Option<Role>> {
+        let now = Audience::load(tx, target).await?.roles(tx, &self.members).await?;
         let roles = self.members.iter().zip(self.before.iter().zip(&now));
         let touched =
             roles.filter(|(member, (before, now))| before != now || self.named.contains(&member.user));

@@ -75,7 +75,7 @@ impl DuplicateSpace {
         }
         tx.create(GrantRecord {
             organization: seen.space().organization.clone(),
-            content,
+            content: content.into(),
             grantee: Grantee::User(self.by.clone()),
             role: seen.role(),
             granted_at: self.now,

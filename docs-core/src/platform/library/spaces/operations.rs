@@ -18,6 +18,7 @@ use crate::{
             tree::{check_capacity, resolve_parent},
             views::space_emoji,
         },
+        people::members::require_rule_members,
     },
     policy::SpaceAction,
     store::{KeyBuf, Tx, jobs, records::SpaceRecord, topic},
@@ -78,6 +79,9 @@ pub(super) async fn space_update(
     }
     new.emoji = emoji.apply(new.emoji);
     new.icon = change.icon.apply(new.icon);
+    new.language = change.language.or(new.language);
+    new.merge_rules = change.merge_rules.unwrap_or(new.merge_rules);
+    require_rule_members(tx, &old.organization, old.merge_rules.rules(), new.merge_rules.rules()).await?;
     let new_level = new.default_level != old.default_level;
     if new != **old {
         new.updated_at = now.later_than(old.updated_at);

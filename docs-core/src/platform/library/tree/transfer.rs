@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::{InsertionPoint, allocate_ranks, drop_grants, parent};
 use crate::{
     Error, ErrorKind, Result,
-    model::{ContentTarget, OrgId, Rank, Timestamp},
+    model::{ContentTarget, OrgId, Rank, SpaceMergeRules, Timestamp},
     platform::{
         access::{self, AccessResolver},
         kernel::actor::Actor,
@@ -149,6 +149,8 @@ impl Transfer {
         }
         for old in &parts.spaces {
             let mut new = SpaceRecord { organization: to.clone(), ..SpaceRecord::clone(old) };
+            // The users that its merge rules name belong to the previous organization.
+            new.merge_rules = SpaceMergeRules::Inherit;
             let is_whole = old.id.as_str() == self.child.id();
             if is_whole {
                 (new.parent, new.rank) = (None, Some(rank.clone()));

@@ -6,10 +6,12 @@ use docs_macros::{boxed, operation};
 
 use super::leave::delete_grants;
 use crate::{
-    Error, Result,
+    Error, ErrorKind, Result,
     model::{OrgId, Role, Timestamp, UserId},
     platform::{
-        nouns::{MemberHandle, UserHandle},
+        access,
+        kernel::actor::Actor,
+        nouns::{MemberHandle, OrgHandle, UserHandle},
         people::users::find_user,
     },
     store::{
@@ -45,6 +47,23 @@ impl<'p> UserHandle<'p> {
         let (platform, ref actor, user) = self.parts();
         actor.require_platform()?;
         platform.write(actor, &join_by_domain(user, platform.now())).await
+    }
+}
+
+impl<'p> OrgHandle<'p> {
+    /// Joins the organization as a guest if it claims the domain of the actor's e-mail address. An existing member is
+    /// left unchanged.
+    ///
+    /// The embedding application must have verified that the address belongs to the user.
+    ///
+    /// # Errors
+    /// `NotFound` if the organization does not claim the domain; `Forbidden` for a token if the organization requires
+    /// single sign-on.
+    #[boxed]
+    pub async fn join(self) -> Result<()> {
+        let (platform, ref actor, org) = self.parts();
+        let user = actor.require_user()?;
+        platform.write(actor, &join_claimed(actor, org, user, platform.now())).await
     }
 }
 
@@ -108,4 +127,22 @@ async fn join_by_domain(tx: &mut Tx, user: &UserId, now: Timestamp) -> Result<Or
     };
     join(tx, MemberRecord::new(&org, &user, None, now)).await?;
     Ok(org)
+}
+
+#[operation("member_join")]
+async fn join_claimed(tx: &mut Tx, actor: &Actor, org: &OrgId, user: &UserId, now: Timestamp) -> Result<()> {
+    match access::org(tx, actor, org).await {
+        Err(error) if error.kind() == ErrorKind::NotFound && actor.reaches(org) => {}
+        access => return access.map(drop),
+    }
+    let user = find_user(tx, user).await?;
+    let domain = user.email.rsplit('@').next().unwrap_or_default();
+    let record: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::key_for(org)).await?;
+    let claims =
+        |org: &OrgRecord| org.email_domains.iter().any(|own| own.as_str().eq_ignore_ascii_case(domain));
+    let record = record.filter(|org| claims(org)).ok_or_else(|| Error::not_found("organization"))?;
+    if record.sso && matches!(actor, Actor::Token(_)) {
+        return Err(Error::forbidden("the organization requires single sign-on; sign in there to join it"));
+    }
+    join(tx, MemberRecord::new(org, &user, None, now)).await.map(drop)
 }

@@ -79,12 +79,14 @@ impl<'a> MemberList<'a> {
             (MemberSort::JoinedAt, Some(role)) => MemberRecord::by_role(org, role),
             (MemberSort::LastSeenAt, None) => MemberRecord::by_last_visit(org),
             (MemberSort::LastSeenAt, Some(role)) => MemberRecord::by_role_and_visit(org, role),
+            (MemberSort::Name, None) => MemberRecord::by_name(org),
+            (MemberSort::Name, Some(role)) => MemberRecord::by_role_and_name(org, role),
         }];
         let searched = wanted.as_ref().map(GramQuery::as_str);
         let fingerprint = list_identities::members(searched, filter.order)
             .with_part("rows", prefixes[0].as_str())
             .fingerprint();
-        let is_whole = wanted.is_none() && filter.sort == MemberSort::JoinedAt;
+        let is_whole = wanted.is_none() && filter.sort != MemberSort::LastSeenAt;
         // Text n-grams are indexed in join order. For any other order, each member is compared.
         if let (Some(wanted), MemberSort::JoinedAt) = (&wanted, filter.sort) {
             if filter.role.is_none() {

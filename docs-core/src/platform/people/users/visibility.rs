@@ -17,7 +17,7 @@ const ORG_BATCH: u32 = 200;
 
 /// Returns `true` if a user is visible to an actor: users see themselves, and members of organizations that accept
 /// their sign-in.
-pub(super) async fn can_see_user(tx: &Tx, actor: &Actor, id: &UserId) -> Result<bool> {
+pub(in crate::platform) async fn can_see_user(tx: &Tx, actor: &Actor, id: &UserId) -> Result<bool> {
     let (me, session_of) = match actor {
         Actor::User(me) => (me, None),
         Actor::Token(token) => (token.user(), token.session_org()),

@@ -1,7 +1,7 @@
 //! Visitors' access to sites, and the visible parts of a site.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Error, ErrorKind, Result,
     content::{expression::Claims, run_in_place},
-    model::{Condition, SectionId, SiteId, SiteSpaceId, SiteVisibility, SpaceId},
+    model::{Condition, SectionId, SiteId, SiteVisibility, SpaceId},
     platform::{
         kernel::{
             actor::{Pass, Signer, Visitor},
@@ -48,27 +48,20 @@ pub(in crate::platform) struct Visit {
     pub(in crate::platform) spaces: LiveSpaces,
     pub(in crate::platform) claims: Arc<VisitorClaims>,
     pub(in crate::platform) visitor: Visitor,
-    pub(in crate::platform) tokens: Tokens,
+    pub(in crate::platform) token: VisitToken,
 }
 
-/// The content tokens issued during a visit, by site space. Each is created at most once.
+/// The content token of a visit, created at most once.
 #[derive(Clone, Debug, Default)]
-pub(in crate::platform) struct Tokens(Arc<Mutex<HashMap<SiteSpaceId, String>>>);
+pub(in crate::platform) struct VisitToken(Arc<Mutex<Option<String>>>);
 
-impl Tokens {
-    /// Returns the token for a space of the site.
-    pub(in crate::platform) fn get_or_create(
-        &self,
-        place: &SiteSpaceId,
-        make: impl FnOnce() -> Result<String>,
-    ) -> Result<String> {
+impl VisitToken {
+    pub(in crate::platform) fn get_or_create(&self, make: impl FnOnce() -> Result<String>) -> Result<String> {
         let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(token) = made.get(place) {
+        if let Some(token) = &*made {
             return Ok(token.clone());
         }
-        let token = make()?;
-        made.insert(place.clone(), token.clone());
-        Ok(token)
+        Ok(made.insert(make()?).clone())
     }
 }
 
@@ -157,7 +150,12 @@ impl Platform {
     }
 
     /// Returns `true` if the visitor is in the audience of the site.
-    pub(super) async fn is_in_audience(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<bool> {
+    pub(in crate::platform) async fn is_in_audience(
+        &self,
+        tx: &Tx,
+        visitor: &Visitor,
+        site: &SiteRecord,
+    ) -> Result<bool> {
         let is_here = visitor.site.as_ref().is_none_or(|id| *id == site.id);
         if !is_here || !site.published {
             return Ok(false);
@@ -274,6 +272,9 @@ async fn load_visit(
         OutlinePart::SiteSpace(place) => place.condition.clone(),
     };
     let is_shown = |part: OutlinePart<'_>| {
+        if outline.is_draft(part) {
+            return false;
+        }
         let is_live = match &part {
             OutlinePart::Section(_) => true,
             OutlinePart::SiteSpace(place) => spaces.contains_key(&place.space),
@@ -285,7 +286,7 @@ async fn load_visit(
         false => outline.filter(is_shown),
     };
     let (claims, visitor) = (Arc::new(claims), visitor.clone());
-    Ok(Visit { site, outline, spaces, claims, visitor, tokens: Tokens::default() })
+    Ok(Visit { site, outline, spaces, claims, visitor, token: VisitToken::default() })
 }
 
 /// A site that may show a space to a visitor.
@@ -328,13 +329,14 @@ pub(super) async fn candidates(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> R
     let sections = tx.get_many::<SectionRecord>(&sections).await?.into_iter().flatten();
     let sections: BTreeMap<SectionId, _> = sections.map(|section| (section.id.clone(), section)).collect();
     let mut found: Vec<Candidate> = Vec::new();
-    for place in places {
+    for place in places.iter().filter(|place| !place.draft) {
         let Some(site) = sites.get(&place.site).filter(|site| visitor.may_enter(site)) else { continue };
         let conditions = match place.section.as_ref().map(|id| sections.get(id)) {
             None => [place.condition.clone(), None],
-            Some(Some(section)) => [place.condition.clone(), section.condition.clone()],
-            // Its section is deleted, so it is in no outline.
-            Some(None) => continue,
+            // Drafts of groups are excluded when the whole site is loaded.
+            Some(Some(section)) if !section.draft => [place.condition.clone(), section.condition.clone()],
+            // A draft, or its section is deleted, so it is in no outline.
+            Some(_) => continue,
         };
         // The rows are grouped by site.
         match found.last_mut().filter(|last| last.site.id == site.id) {

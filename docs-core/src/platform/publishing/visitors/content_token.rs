@@ -7,12 +7,14 @@ use serde_json::{Map, Value};
 use super::{UNSIGNED, Visit, jwt};
 use crate::{
     Error, ErrorKind, Result,
-    model::{OrgId, SectionId, ShareLinkId, SiteId, SiteSpaceId, SpaceId, Timestamp},
-    platform::kernel::{
-        actor::{Pass, Signer, Visitor},
-        platform::Platform,
+    model::{BASE32, ShareLinkId, SiteId, Timestamp},
+    platform::{
+        kernel::{
+            actor::{Pass, Signer, Visitor},
+            platform::Platform,
+        },
+        publishing::outline::OutlineNode,
     },
-    store::records::SiteSpaceRecord,
 };
 
 /// Minimum lifetime of a content token.
@@ -21,40 +23,32 @@ pub(in crate::platform) const CONTENT_TOKEN_WINDOW: TimeDelta = TimeDelta::hours
 const PURPOSE: &str = "key of content tokens";
 const SEED: &str = "what content tokens are signed with, first edition";
 
-/// The payload of a content token, a JSON Web Token that clients can read but only the platform can sign.
+/// The payload of a content token, a JSON Web Token that clients can read but only the platform can sign. The names are
+/// short, because front ends put the token into paths of their caches: without claims it has fewer than 200 bytes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub(super) struct ContentTokenClaims {
-    kind: ContentTokenKind,
-    pub(super) organization: OrgId,
-    pub(super) site: SiteId,
-    pub(super) site_space: SiteSpaceId,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) site_section: Option<SectionId>,
-    pub(super) space: SpaceId,
-    /// All spaces of the site visible to the visitor.
-    pub(super) spaces: Vec<SpaceId>,
+    #[serde(rename = "s")]
+    site: SiteId,
+    /// Identifies the content of the site. A front end that caches by token reads new content after a change.
+    #[serde(rename = "v")]
+    version: String,
     /// The visitor's claims. Unsigned claims are under `unsigned`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub(super) claims: Map<String, Value>,
+    claims: Map<String, Value>,
     /// The share link that grants access.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
     share_link: Option<ShareLinkId>,
     /// The signer of the visitor's own token.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
     signed_by: Option<Signer>,
     /// The expiry, in seconds since the epoch.
     exp: i64,
 }
 
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum ContentTokenKind {
-    Site,
-}
-
-/// Maximum size of a content token, in bytes. It contains all visible spaces and the claims.
+/// Maximum size of a content token, in bytes. It contains the claims.
 const MAX_CONTENT_TOKEN: usize = 32 * 1024;
+/// Bytes of the version of the content. Equal versions of different content would only delay their change in caches.
+const VERSION_BYTES: usize = 5;
 /// The granularity of expiry times in seconds, so that visitors with equal claims share a token for some time.
 const EXPIRY_GRANULARITY: i64 = 300;
 
@@ -79,14 +73,8 @@ impl Platform {
         Ok(ticket.visitor())
     }
 
-    /// Issues a content token for a visit to a space of the site.
-    pub(in crate::platform) fn content_token(
-        &self,
-        visit: &Visit,
-        place: &SiteSpaceRecord,
-        site_section: Option<SectionId>,
-        spaces: Vec<SpaceId>,
-    ) -> Result<String> {
+    /// Issues a content token for a visit to a site.
+    pub(in crate::platform) fn content_token(&self, visit: &Visit) -> Result<String> {
         let object = |value: &Value| value.as_object().cloned().unwrap_or_default();
         let mut claims = object(&visit.claims.signed);
         let unsigned = object(&visit.claims.unsigned);
@@ -99,13 +87,8 @@ impl Platform {
             Pass::None | Pass::ShareKey(_) => None,
         };
         let ticket = ContentTokenClaims {
-            kind: ContentTokenKind::Site,
-            organization: visit.site.organization.clone(),
             site: visit.site.id.clone(),
-            site_space: place.id.clone(),
-            site_section,
-            space: place.space.clone(),
-            spaces,
+            version: content_version(visit)?,
             claims,
             share_link,
             signed_by: visit.visitor.signed_by.clone(),
@@ -123,6 +106,29 @@ impl Platform {
         let sealed = self.seal_deterministic(PURPOSE, SEED)?;
         Ok(blake3::derive_key("docs-platform content tokens", sealed.as_bytes()))
     }
+}
+
+/// Returns a short hash of the site's settings and outline, and of the revisions of its visible spaces.
+fn content_version(visit: &Visit) -> Result<String> {
+    let mut hasher = blake3::Hasher::new_derive_key("docs-platform version of a site's content");
+    add(&mut hasher, &*visit.site)?;
+    for node in visit.outline.nodes() {
+        match node {
+            OutlineNode::Section(section) => add(&mut hasher, &**section)?,
+            OutlineNode::Group(group) => add(&mut hasher, &**group)?,
+        }
+    }
+    for place in visit.outline.all_places() {
+        let space = visit.spaces.get(&place.space);
+        let space = space.map(|space| (&space.head, &space.title, &space.emoji, &space.icon));
+        add(&mut hasher, &(&**place, space))?;
+    }
+    Ok(BASE32.encode(&hasher.finalize().as_bytes()[..VERSION_BYTES]))
+}
+
+/// Adds the JSON form of a part to a hash.
+fn add(hasher: &mut blake3::Hasher, part: &impl Serialize) -> Result<()> {
+    serde_json::to_writer(hasher, part).map_err(Error::internal)
 }
 
 impl ContentTokenClaims {

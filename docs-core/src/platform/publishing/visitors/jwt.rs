@@ -41,7 +41,7 @@ pub(crate) const MAX_TOKEN: usize = 8 * 1024;
 /// `nbf` and after its `exp`.
 pub(in crate::platform) const CLOCK_LEEWAY: TimeDelta = TimeDelta::minutes(1);
 /// The header of tokens signed by the platform.
-const JWT_HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
+const JWT_HEADER: &str = r#"{"alg":"HS256"}"#;
 
 /// The reason for rejecting a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]

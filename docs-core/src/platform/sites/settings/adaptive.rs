@@ -69,7 +69,7 @@ impl<'p> SiteHandle<'p> {
         let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
         let tx = platform.read().await?;
-        access::site(&tx, actor, at, SiteAction::View).await?;
+        access::require_site(&tx, actor, at, SiteAction::View).await?;
         let record = schema(&tx, site).await?;
         let items = record.map(|record| record.schema.template_conditions()).unwrap_or_default();
         Ok(TemplateConditions { items })
@@ -81,7 +81,7 @@ impl<'p> SiteHandle<'p> {
         let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
         let tx = platform.read().await?;
-        access::site(&tx, actor, at, SiteAction::View).await?;
+        access::require_site(&tx, actor, at, SiteAction::View).await?;
         claims(&tx, site).await
     }
 }
@@ -98,7 +98,7 @@ async fn schema(tx: &Tx, site: &SiteId) -> Result<Option<Arc<AdaptiveRecord>>> {
 
 /// Returns the visitor claims schema of a site, as of the transaction.
 async fn read_schema(tx: &Tx, actor: &Actor, at: SiteRef<'_>) -> Result<SiteAdaptiveSchema> {
-    access::site(tx, actor, at, SiteAction::View).await?;
+    access::require_site(tx, actor, at, SiteAction::View).await?;
     let record = schema(tx, at.site).await?.ok_or_else(|| Error::not_found("adaptive schema"))?;
     Ok(view(&record))
 }
@@ -120,7 +120,7 @@ async fn set_adaptive_schema(
     json_schema: &AdaptiveJsonSchema,
     now: Timestamp,
 ) -> Result<Arc<AdaptiveRecord>> {
-    access::site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
+    access::require_site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
     let old = schema(tx, site).await?;
     let new = AdaptiveRecord { site: site.clone(), schema: json_schema.clone(), updated_at: now };
     match old {

@@ -33,7 +33,7 @@ impl<'p> SiteHandle<'p> {
         let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
         let tx = platform.read().await?;
-        access::site(&tx, actor, at, SiteAction::Manage).await?;
+        access::require_site(&tx, actor, at, SiteAction::Manage).await?;
         let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::key_for(site)).await?;
         drop(tx);
         match record {
@@ -118,7 +118,7 @@ impl Platform {
 
     /// Returns the visitor authentication settings of a site, as of the transaction.
     async fn read_auth_settings(&self, tx: &Tx, actor: &Actor, at: SiteRef<'_>) -> Result<PublishingAuth> {
-        access::site(tx, actor, at, SiteAction::Manage).await?;
+        access::require_site(tx, actor, at, SiteAction::Manage).await?;
         let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::key_for(at.site)).await?;
         let record = record.ok_or_else(|| Error::not_found("publishing auth"))?;
         self.auth_view(&record)
@@ -130,6 +130,7 @@ impl Platform {
             backend: record.backend,
             private_key: open_signing_key(self.secrets(), record)?,
             fallback_url: record.fallback_url.clone(),
+            logout_url: record.logout_url.clone(),
             integration: record.integration.clone(),
         })
     }
@@ -163,7 +164,7 @@ async fn change_auth(
     sealed: &str,
     secrets: &dyn Secrets,
 ) -> Result<Arc<SiteAuthRecord>> {
-    access::site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
+    access::require_site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
     let old: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::key_for(site)).await?;
     let mut new = match &old {
         Some(old) => SiteAuthRecord::clone(old),
@@ -172,6 +173,7 @@ async fn change_auth(
             backend: VisitorAuthBackend::Custom,
             integration: None,
             fallback_url: None,
+            logout_url: None,
             sealed: sealed.to_owned(),
         },
     };
@@ -192,6 +194,7 @@ async fn change_auth(
 fn settle(record: &mut SiteAuthRecord, change: &UpdatePublishingAuth) -> Result<()> {
     record.backend = change.backend.unwrap_or(record.backend);
     record.fallback_url = change.fallback_url.clone().apply(record.fallback_url.take());
+    record.logout_url = change.logout_url.clone().apply(record.logout_url.take());
     if record.backend == VisitorAuthBackend::Custom {
         if matches!(change.integration, Patch::Set(_)) {
             return Err(Error::invalid("integration", "is allowed for the backend `integration` only"));

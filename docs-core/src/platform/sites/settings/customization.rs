@@ -9,7 +9,7 @@ use super::find_site_space;
 use crate::{
     Error, Result,
     model::{
-        Customization, CustomizationOverride, Customizations, Favicon, OrgId, Patch, SiteId, SiteSpaceId,
+        Ai, Customization, CustomizationOverride, Customizations, Favicon, OrgId, Patch, SiteId, SiteSpaceId,
     },
     platform::{
         access,
@@ -35,7 +35,8 @@ impl<'p> SiteHandle<'p> {
         site_look(&tx, actor, at).await
     }
 
-    /// Replaces the entire customization of a site.
+    /// Replaces the entire customization of a site. Page actions may be given in two forms, see
+    /// [`PageActions`](crate::model::PageActions).
     ///
     /// # Errors
     ///
@@ -59,13 +60,13 @@ impl<'p> SiteHandle<'p> {
         let Self { caller, at: at @ SiteRef { org, site }, .. } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
         check_favicon(&look.favicon)?;
+        check_actions(&look)?;
         check_size(&look)?;
         platform
-            .change(actor, &set_customization(actor, org, site, &look), |seen| {
+            .change_and_show(actor, &set_customization(actor, org, site, &look), |seen| {
                 Box::pin(site_look(seen.tx, actor, at))
             })
-            .await?;
-        Ok(look)
+            .await
     }
 }
 
@@ -112,7 +113,7 @@ impl<'p> SiteSpaceHandle<'p> {
 
 /// Returns the customization of a site, as of the transaction.
 async fn site_look(tx: &Tx, actor: &Actor, of: SiteRef<'_>) -> Result<Customization> {
-    access::site(tx, actor, of, SiteAction::View).await?;
+    access::require_site(tx, actor, of, SiteAction::View).await?;
     site_customization(tx, of.site).await
 }
 
@@ -123,7 +124,7 @@ async fn place_look(
     of @ SiteRef { org: _, site }: SiteRef<'_>,
     id: &SiteSpaceId,
 ) -> Result<Customization> {
-    access::site(tx, actor, of, SiteAction::View).await?;
+    access::require_site(tx, actor, of, SiteAction::View).await?;
     find_site_space(tx, site, id).await?;
     let site_look = site_customization(tx, site).await?;
     let record: Option<Arc<CustomizationRecord>> =
@@ -134,7 +135,8 @@ async fn place_look(
     })
 }
 
-/// Returns the customization of a site, and those of the given site spaces that have overrides.
+/// Returns the published customization of a site, and that of each of the given site spaces: the site's with its
+/// overrides.
 pub(in crate::platform) async fn customizations<'p>(
     tx: &Tx,
     site: &SiteId,
@@ -147,14 +149,19 @@ pub(in crate::platform) async fn customizations<'p>(
     for (_, value) in found {
         let record: Arc<CustomizationRecord> = decode(value)?;
         match &record.look {
-            CustomizationEntry::Site(own) => look = Customization::clone(own),
+            CustomizationEntry::Site(own) => look = complete(own),
             CustomizationEntry::SiteSpace(place, differs) => {
                 differing.insert(place.clone(), differs.clone());
             }
         }
     }
-    let shown = places.into_iter().filter_map(|place| Some((place.clone(), differing.get(place)?)));
-    let site_spaces = shown.map(|(place, differs)| (place, differs.apply_to(look.clone()))).collect();
+    // The platform has no assistant, and its instructions are for managers of the site.
+    look.ai = Ai::default();
+    let of_place = |place: &SiteSpaceId| match differing.get(place) {
+        Some(differs) => differs.apply_to(look.clone()),
+        None => look.clone(),
+    };
+    let site_spaces = places.into_iter().map(|place| (place.clone(), of_place(place))).collect();
     Ok(Customizations { site: look, site_spaces })
 }
 
@@ -171,9 +178,25 @@ pub(in crate::platform) async fn delete_override(
 async fn site_customization(tx: &Tx, site: &SiteId) -> Result<Customization> {
     let record: Option<Arc<CustomizationRecord>> = tx.get(&CustomizationRecord::key_for(site)).await?;
     Ok(match record.as_deref().map(|record| &record.look) {
-        Some(CustomizationEntry::Site(look)) => Customization::clone(look),
+        Some(CustomizationEntry::Site(look)) => complete(look),
         _ => Customization::default(),
     })
+}
+
+/// Returns a stored customization with the fields that an earlier version of the program did not store.
+fn complete(look: &Customization) -> Customization {
+    look.clone().completed(&Customization::default())
+}
+
+fn check_actions(look: &Customization) -> Result<()> {
+    let items = look.page_actions.items.as_deref().unwrap_or_default();
+    let is_repeated = |at: usize| items[..at].contains(&items[at]);
+    match (0..items.len()).find(|at| is_repeated(*at)) {
+        Some(at) => {
+            Err(Error::invalid(&format!("pageActions.items[{at}]"), "must not repeat an action of the list"))
+        }
+        None => Ok(()),
+    }
 }
 
 fn check_favicon(favicon: &Favicon) -> Result<()> {
@@ -203,14 +226,14 @@ async fn set_customization(
     site: &SiteId,
     look: &Customization,
 ) -> Result<()> {
-    let (_, record) = access::site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
+    let (_, record) = access::require_site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
     let icon = Some(&look.favicon).filter(|favicon| **favicon != Favicon::default());
     if record.icon.as_ref() != icon {
         tx.put(&*record, SiteRecord { icon: icon.cloned(), ..SiteRecord::clone(&record) })?;
     }
+    let look = look.clone().completed(&site_customization(tx, site).await?);
     let old: Option<Arc<CustomizationRecord>> = tx.get(&CustomizationRecord::key_for(site)).await?;
-    let new =
-        CustomizationRecord { site: site.clone(), look: CustomizationEntry::Site(Box::new(look.clone())) };
+    let new = CustomizationRecord { site: site.clone(), look: CustomizationEntry::Site(Box::new(look)) };
     match old {
         None => drop(tx.create(new)),
         Some(old) if *old == new => {}
@@ -245,8 +268,13 @@ impl Operation for OverrideCustomization {
     const NAME: &'static str = "site_space_customization_override";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
-            .await?;
+        access::require_site(
+            tx,
+            &self.actor,
+            SiteRef { org: &self.org, site: &self.site },
+            SiteAction::Manage,
+        )
+        .await?;
         find_site_space(tx, &self.site, &self.place).await?;
         let key = CustomizationRecord::key_for_place(&self.site, &self.place);
         let old: Option<Arc<CustomizationRecord>> = tx.get(&key).await?;

@@ -13,7 +13,7 @@ use crate::{
     platform::{
         access,
         kernel::{actor::Actor, platform::Platform, request::Right, secret::Secret, write::ready_answer},
-        nouns::{Caller, ShareLinkHandle, ShareLinks, SiteRef, list_identities::tag},
+        nouns::{Caller, ShareLinkHandle, ShareLinks, SiteRef, list_identities},
         publishing::share_links::{digest, purpose, share_key},
     },
     policy::SiteAction,
@@ -28,19 +28,29 @@ pub(in crate::platform) const MAX_LINKS: i64 = 100;
 
 impl<'p> ShareLinks<'p> {
     /// Lists the share links of a site, oldest first. A link has no URL if this server cannot unseal its secret.
+    /// `search` selects the links whose name contains this text, ignoring case, and the link with this key.
     ///
     /// # Errors
     ///
     /// `Forbidden` unless the actor manages the site.
     #[boxed]
-    pub async fn list(self, page: &'p PageRequest) -> Result<Page<ShareLink>> {
+    pub async fn list(self, search: Option<&'p str>, page: &'p PageRequest) -> Result<Page<ShareLink>> {
         let (platform, ref actor, at) = self.parts();
         let tx = platform.read().await?;
-        let (_, site) = access::site(&tx, actor, at, SiteAction::Manage).await?;
-        let spec = ListSpec::new(tag::SHARE_LINKS, ShareLinkRecord::by_site(&site.id));
+        let (_, site) = access::require_site(&tx, actor, at, SiteAction::Manage).await?;
+        let prefix = ShareLinkRecord::by_site(&site.id);
+        let spec = ListSpec { prefix, rev: false, identity: list_identities::share_links(search) };
         let mut list = Lister::new(spec, page)?;
-        list.fill(&tx, |_| true).await?;
-        let count = u64::try_from(tx.number(&ShareLinkRecord::count_in(&site.id)).await?).ok();
+        let wanted = search.map(|text| (text.to_lowercase(), digest(text)));
+        let matches = |link: &ShareLinkRecord| match &wanted {
+            None => true,
+            Some((name, key)) => link.name.to_lowercase().contains(name) || link.digest == *key,
+        };
+        list.fill(&tx, matches).await?;
+        let count = match search {
+            None => u64::try_from(tx.number(&ShareLinkRecord::count_in(&site.id)).await?).ok(),
+            Some(_) => None,
+        };
         let page = list.finish(&tx, count).await?;
         let items = page.items.iter().map(|link| platform.share_link_view(&site, link)).collect();
         Ok(Page { items, next: page.next, count: page.count })
@@ -163,7 +173,7 @@ async fn share_link_creation(
     record: &ShareLinkRecord,
 ) -> Result<Arc<SiteRecord>> {
     let site = &record.site;
-    let (_, site) = access::site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
+    let (_, site) = access::require_site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
     if tx.number(&ShareLinkRecord::count_in(&site.id)).await? >= MAX_LINKS {
         return Err(Error::conflict(format!(
             "a site must have at most {MAX_LINKS} share links; delete one first"
@@ -183,7 +193,7 @@ async fn share_link_update(
     id: &ShareLinkId,
     change: Option<&UpdateShareLink>,
 ) -> Result<(Arc<SiteRecord>, Arc<ShareLinkRecord>)> {
-    let (_, site) = access::site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
+    let (_, site) = access::require_site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
     let old: Option<Arc<ShareLinkRecord>> = tx.get(&ShareLinkRecord::key_for(id)).await?;
     let old = old.filter(|link| link.site == site.id).ok_or_else(|| Error::not_found("share link"))?;
     let Some(change) = change else {

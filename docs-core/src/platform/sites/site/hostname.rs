@@ -41,7 +41,7 @@ impl<'p> SiteHandle<'p> {
 #[operation("site_hostname_set", taken_error = |_| Error::conflict("hostname: is in use by another site"))]
 async fn set_hostname(tx: &mut Tx, org: &OrgId, id: &SiteId, hostname: Option<&SiteHostname>) -> Result<()> {
     let of = SiteRef { org, site: id };
-    let (_, old) = access::site(tx, &Actor::Platform, of, SiteAction::Manage).await?;
+    let (_, old) = access::require_site(tx, &Actor::Platform, of, SiteAction::Manage).await?;
     if let Some(hostname) = hostname {
         mount::check(tx, org, "hostname", hostname.as_str()).await?;
     }

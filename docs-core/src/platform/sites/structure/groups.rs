@@ -8,7 +8,7 @@ use super::{order, places::unknown_section};
 use crate::{
     Error, Result,
     model::{
-        AddSectionGroup, AddSectionToGroup, SectionGroupId, SectionId, SiteSectionGroup, SiteSpaceId,
+        AddSectionGroup, AddSectionToGroup, Patch, SectionGroupId, SectionId, SiteSectionGroup, SiteSpaceId,
         UpdateSectionGroup,
     },
     platform::{
@@ -22,6 +22,9 @@ use crate::{
         records::{SectionGroupRecord, SectionRecord},
     },
 };
+
+/// The request field with the parent of a group.
+const PARENT: &str = "parentSectionGroupId";
 
 impl<'p> SectionGroups<'p> {
     /// Lists the section groups of a site in site order. Each precedes its descendants.
@@ -57,7 +60,8 @@ impl<'p> SectionGroups<'p> {
     /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, section: &SectionId,
     /// # ) -> Result<(), Box<dyn std::error::Error>> {
     /// let sections = Some(vec![section.to_string()]);
-    /// let new = AddSectionGroup { title: "Products".parse()?, icon: None, sections, parent: None };
+    /// let title = "Products".parse()?;
+    /// let new = AddSectionGroup { title, icon: None, sections, parent: None, draft: None };
     /// let group = me.org(org).site(site).section_groups().create(new).await?;
     /// println!("{}", group.id);
     /// # Ok(())
@@ -88,16 +92,18 @@ impl<'p> SectionGroups<'p> {
 }
 
 impl<'p> SectionGroupHandle<'p> {
-    /// Changes a group. Omitted fields stay unchanged.
+    /// Changes a group. Omitted fields stay unchanged. A group that moves becomes the last child of its new parent.
     ///
     /// # Errors
     ///
-    /// `Forbidden` unless the actor manages the site.
+    /// `Forbidden` unless the actor manages the site; `Invalid` for an unknown parent, and for the group itself or one
+    /// of its descendants as the parent; `Conflict` if groups would be nested too deeply.
     #[boxed]
     pub async fn update(self, change: UpdateSectionGroup) -> Result<SiteSectionGroup> {
         let (platform, ref actor, of, id) = self.parts();
         let on = SiteTarget::new(actor, of);
-        let update = section_group_update(&on, id, &change);
+        let parent = parse_group(PARENT, &change.parent_section_group_id)?;
+        let update = section_group_update(&on, id, &parent, &change);
         platform
             .write_and_show(actor, &update, |done| Box::pin(platform.read_group_view(done.tx, actor, of, id)))
             .await
@@ -207,9 +213,11 @@ async fn section_group_creation(
         id: id.clone(),
         site: site.id.clone(),
         parent: parent.cloned(),
-        rank: order::rank_after(outline.children(parent).last().map(OutlineNode::rank)),
+        rank: last_rank(&outline, parent),
         title: add.title.clone(),
         icon: add.icon.clone(),
+        localized_title: Default::default(),
+        draft: add.draft.unwrap_or_default(),
     });
     order::insert_nodes(tx, Some(id), &[], 0, &inside)
 }
@@ -219,17 +227,32 @@ async fn section_group_update(
     tx: &mut Tx,
     on: &SiteTarget,
     id: &SectionGroupId,
+    parent: &Patch<SectionGroupId>,
     change: &UpdateSectionGroup,
 ) -> Result<()> {
-    let site = on.require_manage(tx).await?;
-    let old: Option<Arc<SectionGroupRecord>> = tx.get(&SectionGroupRecord::key_for(id)).await?;
-    let old = old.filter(|group| group.site == site.id).ok_or_else(missing)?;
+    let (_, outline) = on.load_outline(tx).await?;
+    let old = outline.group(id).ok_or_else(missing)?;
     let change = change.clone();
-    let mut new = SectionGroupRecord::clone(&old);
+    let mut new = SectionGroupRecord::clone(old);
     new.title = change.title.unwrap_or(new.title);
+    new.localized_title = change.localized_title.unwrap_or(new.localized_title);
     new.icon = change.icon.apply(new.icon);
-    if new != *old {
-        tx.put(&*old, new)?;
+    new.draft = change.draft.unwrap_or(new.draft);
+    let parent = parent.clone().apply(new.parent.clone());
+    if parent != new.parent {
+        if let Some(parent) = &parent {
+            outline.group(parent).ok_or_else(|| unknown_group(PARENT))?;
+        }
+        let above = outline.chain(parent.as_ref());
+        if above.contains(id) {
+            return Err(Error::invalid(PARENT, "must not be the group itself or in it"));
+        }
+        check_depth(above.len() + outline.height(id))?;
+        new.rank = last_rank(&outline, parent.as_ref());
+        new.parent = parent;
+    }
+    if new != **old {
+        tx.put(&**old, new)?;
     }
     Ok(())
 }
@@ -291,6 +314,20 @@ pub(super) fn other_children(
     (all.iter().filter(|node| node.id() != id).cloned().collect(), at)
 }
 
+/// Returns the rank of a new last child of a group or site.
+pub(super) fn last_rank(outline: &SiteOutline, parent: Option<&SectionGroupId>) -> u64 {
+    order::rank_after(outline.children(parent).last().map(OutlineNode::rank))
+}
+
+/// Parses the id of a group in a request field.
+pub(super) fn parse_group(field: &str, id: &Patch<String>) -> Result<Patch<SectionGroupId>> {
+    Ok(match id {
+        Patch::Keep => Patch::Keep,
+        Patch::Clear => Patch::Clear,
+        Patch::Set(id) => Patch::Set(id.parse().map_err(|_| unknown_group(field))?),
+    })
+}
+
 /// Rejects groups that are nested too deeply.
 pub(super) fn check_depth(depth: usize) -> Result<()> {
     if depth <= MAX_GROUP_DEPTH {
@@ -303,6 +340,6 @@ pub(super) fn missing() -> Error {
     Error::not_found("section group")
 }
 
-fn unknown_group(field: &str) -> Error {
+pub(super) fn unknown_group(field: &str) -> Error {
     Error::invalid(field, "the site has no such section group")
 }

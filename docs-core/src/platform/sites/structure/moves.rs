@@ -69,7 +69,7 @@ impl<'p> SiteHandle<'p> {
             actor,
             of,
             (item.part, Some(item.field)),
-            target_position(&request.position)?,
+            Some(target_position(&request.position)?),
         );
         platform
             .write_and_show(actor, &sort, |done| Box::pin(platform.read_part_view(done.tx, actor, of, &part)))
@@ -78,7 +78,8 @@ impl<'p> SiteHandle<'p> {
 }
 
 impl<'p> SiteSpaceHandle<'p> {
-    /// Moves a site space next to another, into the same section.
+    /// Moves a site space next to another, into the same section. Without a position, it becomes the last one of its
+    /// section.
     ///
     /// # Errors
     ///
@@ -90,7 +91,7 @@ impl<'p> SiteSpaceHandle<'p> {
             actor,
             of,
             (SitePart::SiteSpace(id.clone()), None),
-            target_position(&request.position)?,
+            request.position.as_ref().map(target_position).transpose()?,
         );
         platform
             .write_and_show(actor, &sort, |done| Box::pin(platform.read_place_view(done.tx, actor, of, id)))
@@ -99,7 +100,7 @@ impl<'p> SiteSpaceHandle<'p> {
 }
 
 impl<'p> SectionHandle<'p> {
-    /// Moves a section next to another, into the same group.
+    /// Moves a section next to another, into the same group. Without a position, it becomes the last one of the site.
     ///
     /// # Errors
     ///
@@ -111,7 +112,7 @@ impl<'p> SectionHandle<'p> {
             actor,
             of,
             (SitePart::Section(id.clone()), None),
-            target_position(&request.position)?,
+            request.position.as_ref().map(target_position).transpose()?,
         );
         platform
             .write_and_show(actor, &sort, |done| Box::pin(platform.read_section_view(done.tx, actor, of, id)))
@@ -120,7 +121,8 @@ impl<'p> SectionHandle<'p> {
 }
 
 impl<'p> SectionGroupHandle<'p> {
-    /// Moves a group next to a section or another group, into the same parent.
+    /// Moves a group next to a section or another group, into the same parent. Without a position, it becomes the last
+    /// one of the site.
     ///
     /// # Errors
     ///
@@ -132,7 +134,7 @@ impl<'p> SectionGroupHandle<'p> {
             actor,
             of,
             (SitePart::Group(id.clone()), None),
-            target_position(&request.position)?,
+            request.position.as_ref().map(target_position).transpose()?,
         );
         platform
             .write_and_show(actor, &sort, |done| Box::pin(platform.read_group_view(done.tx, actor, of, id)))
@@ -255,7 +257,8 @@ struct ReorderStructure {
     /// The request field that names the moved part, unless it is named in the request path.
     named: Option<String>,
     side: SiblingSide,
-    beside: NamedPart,
+    /// The sibling, or `None` for the last position.
+    beside: Option<NamedPart>,
 }
 
 #[async_trait]
@@ -295,14 +298,18 @@ impl ReorderStructure {
         actor: &Actor,
         of: SiteRef<'_>,
         (item, named): (SitePart, Option<String>),
-        (side, beside): (SiblingSide, NamedPart),
+        to: Option<(SiblingSide, NamedPart)>,
     ) -> Self {
+        let (side, beside) = to.map_or((SiblingSide::After, None), |(side, beside)| (side, Some(beside)));
         Self { on: SiteTarget::new(actor, of), item, named, side, beside }
     }
 
     fn put_node(&self, tx: &mut Tx, outline: &SiteOutline, node: &OutlineNode) -> Result<()> {
-        let field = &self.beside.field;
-        let beside = match &self.beside.part {
+        let Some(NamedPart { field, part }) = self.beside.clone().or_else(|| last_node(outline, node)) else {
+            return Ok(());
+        };
+        let field = &field;
+        let beside = match &part {
             SitePart::SiteSpace(_) => return Err(mismatched_kinds_error()),
             SitePart::Section(id) => {
                 let section = outline.section(id).ok_or_else(|| unknown_part(field, "section"))?;
@@ -340,8 +347,12 @@ impl ReorderStructure {
         outline: &SiteOutline,
         place: &Arc<SiteSpaceRecord>,
     ) -> Result<()> {
-        let field = &self.beside.field;
-        let SitePart::SiteSpace(id) = &self.beside.part else { return Err(mismatched_kinds_error()) };
+        let Some(NamedPart { field, part }) = self.beside.clone().or_else(|| last_place(outline, place))
+        else {
+            return Ok(());
+        };
+        let field = &field;
+        let SitePart::SiteSpace(id) = &part else { return Err(mismatched_kinds_error()) };
         let beside = outline.place(id).ok_or_else(|| unknown_part(field, "site space"))?;
         if beside.id == place.id {
             return Err(self_reference_error(field));
@@ -383,6 +394,22 @@ impl ReorderStructure {
     fn insertion_index(&self, at: usize) -> usize {
         at + usize::from(self.side == SiblingSide::After)
     }
+}
+
+/// Returns the last other section or group of the top level.
+fn last_node(outline: &SiteOutline, node: &OutlineNode) -> Option<NamedPart> {
+    let last = outline.children(None).iter().rfind(|other| other.id() != node.id())?;
+    let part = match last {
+        OutlineNode::Section(section) => SitePart::Section(section.id.clone()),
+        OutlineNode::Group(group) => SitePart::Group(group.id.clone()),
+    };
+    Some(NamedPart { field: "position".to_owned(), part })
+}
+
+/// Returns the last other site space of the same section.
+fn last_place(outline: &SiteOutline, place: &SiteSpaceRecord) -> Option<NamedPart> {
+    let last = outline.places(place.section.as_ref()).iter().rfind(|other| other.id != place.id)?;
+    Some(NamedPart { field: "position".to_owned(), part: SitePart::SiteSpace(last.id.clone()) })
 }
 
 fn mismatched_kinds_error() -> Error {

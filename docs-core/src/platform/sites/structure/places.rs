@@ -6,11 +6,15 @@ use docs_macros::{boxed, operation};
 
 use super::{
     order,
+    part_space::PartSpace,
     paths::{free_place_path, rename},
 };
 use crate::{
     Error, Result,
-    model::{AddSiteSpace, JobId, SectionId, SiteSpace, SiteSpaceId, SpaceId, Timestamp, UpdateSiteSpace},
+    model::{
+        AddSiteSpace, JobId, SectionId, SiteSpace, SiteSpaceId, SiteTitle, SpaceId, Timestamp,
+        UpdateSiteSpace,
+    },
     platform::{
         access,
         kernel::{actor::Actor, platform::Platform, request::Right},
@@ -53,11 +57,13 @@ impl<'p> SiteSpaces<'p> {
     }
 
     /// Adds a space to a site, at the end of a section. The first space of a section, or of a site without sections,
-    /// becomes its default. If no section is given, the default section is used.
+    /// becomes its default. If no section is given, the default section is used. If no space is given, an empty one is
+    /// created.
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the permission to manage the site and the space; `Invalid` for an unknown space or section;
+    /// `Forbidden` without the permission to manage the site and the space, or without the `create` role for a new
+    /// space; `Invalid` for an unknown space or section;
     /// `Conflict` if the site is full.
     ///
     /// # Example
@@ -65,7 +71,7 @@ impl<'p> SiteSpaces<'p> {
     /// ```
     /// # use docs_core::{Result, model::{AddSiteSpace, OrgId, SiteId, SpaceId}, platform::Caller};
     /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, space: &SpaceId) -> Result<()> {
-    /// let add = AddSiteSpace { space_id: space.to_string(), section_id: None };
+    /// let add = AddSiteSpace { space_id: Some(space.to_string()), ..Default::default() };
     /// let added = me.org(org).site(site).spaces().create(add).await?;
     /// println!("{} is at /{}", added.title, added.path);
     /// # Ok(())
@@ -75,11 +81,12 @@ impl<'p> SiteSpaces<'p> {
     pub async fn create(self, add: AddSiteSpace) -> Result<SiteSpace> {
         let (platform, ref actor, of, _) = self.parts();
         let done = platform.idempotent(actor, Right::for_site(of), async move {
-            let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
             let section =
                 add.section_id.as_ref().map(|id| id.parse().map_err(|_| unknown_section("sectionId")));
             let (on, section, id) = (SiteTarget::new(actor, of), section.transpose()?, &platform.id());
-            let operation = site_space_creation(&on, section.as_ref(), &space, id);
+            let space = platform.part_space(actor, of, add.space_id.as_ref(), add.title.as_ref()).await?;
+            let operation = site_space_creation(&on, section.as_ref(), &space, id, &add);
+            platform.check_part_space(&space)?;
             platform
                 .write_and_show(actor, &operation, |done| {
                     Box::pin(platform.read_place_view(done.tx, actor, of, id))
@@ -146,18 +153,21 @@ async fn site_space_creation(
     tx: &mut Tx,
     on: &SiteTarget,
     section: Option<&SectionId>,
-    space: &SpaceId,
+    space: &PartSpace,
     id: &SiteSpaceId,
+    add: &AddSiteSpace,
 ) -> Result<()> {
     let (site, outline) = on.load_outline(tx).await?;
-    let space = require_manageable_space(tx, &on.actor, &on.org, space, "spaceId").await?;
+    let space = space.obtain(tx, on).await?;
     check_spaces(&outline)?;
     let section = match section {
         None => outline.default_section(),
         Some(id) => Some(outline.section(id).ok_or_else(|| unknown_section("sectionId"))?),
     };
     let places = outline.places(section.map(|section| &section.id));
-    let place = append(tx, &site, section.map(|section| &section.id), places, &space, id).await?;
+    let draft = add.draft.unwrap_or_default();
+    let new = NewPlace { id, space: &space, title: add.title.as_ref(), draft };
+    let place = append(tx, &site, section.map(|section| &section.id), places, new).await?;
     let section = section.map(|section| &**section);
     if outline.default_place_in(place.section.as_ref()).is_none() {
         set_default(tx, &site, section, Some(&place.id))?;
@@ -183,6 +193,9 @@ async fn site_space_update(
         rename(&mut new.path, &mut new.former_paths, path, now);
     }
     new.condition = change.condition.apply(new.condition);
+    new.title = change.title.apply(new.title);
+    new.hidden = change.hidden.unwrap_or(new.hidden);
+    new.draft = change.draft.unwrap_or(new.draft);
     match space.filter(|space| **space != old.space) {
         Some(space) => {
             let space = require_manageable_space(tx, &on.actor, &on.org, space, "spaceId").await?;
@@ -268,16 +281,25 @@ pub(super) fn set_default(
     Ok(())
 }
 
+/// A space to add to a site.
+pub(super) struct NewPlace<'a> {
+    pub(super) id: &'a SiteSpaceId,
+    pub(super) space: &'a SpaceRecord,
+    /// The title on the site, unless it is that of the space.
+    pub(super) title: Option<&'a SiteTitle>,
+    pub(super) draft: bool,
+}
+
 /// Adds a space at the end of a section, or of a site without sections.
 pub(super) async fn append(
     tx: &mut Tx,
     site: &SiteRecord,
     section: Option<&SectionId>,
     beside: &[Arc<SiteSpaceRecord>],
-    space: &SpaceRecord,
-    id: &SiteSpaceId,
+    NewPlace { id, space, title, draft }: NewPlace<'_>,
 ) -> Result<Arc<SiteSpaceRecord>> {
-    let path = free_place_path(tx, &site.id, section, &space.title, id.as_str()).await?;
+    let named = title.map_or(&*space.title, |title| title.as_str());
+    let path = free_place_path(tx, &site.id, section, named, id.as_str()).await?;
     Ok(tx.create(SiteSpaceRecord {
         id: id.clone(),
         site: site.id.clone(),
@@ -288,6 +310,9 @@ pub(super) async fn append(
         rank: order::rank_after(beside.last().map(|last| last.rank)),
         condition: None,
         space_deleted: space.deleted_at.is_some(),
+        title: title.cloned(),
+        draft,
+        hidden: false,
     }))
 }
 

@@ -6,22 +6,24 @@ use async_trait::async_trait;
 use docs_macros::{boxed, operation};
 
 use super::{
+    groups::{last_rank, parse_group, unknown_group},
     order,
+    part_space::PartSpace,
     paths::{free_section_path, rename},
-    places::{append, check_spaces},
+    places::{NewPlace, append, check_spaces},
 };
 use crate::{
     Error, Result,
     model::{
-        AddSection, JobId, SectionId, SiteSection, SiteSpaceId, SiteStructure, SiteTitle, SpaceId, Timestamp,
-        UpdateSection,
+        AddSection, JobId, Patch, SectionGroupId, SectionId, SiteSection, SiteSpaceId, SiteStructure,
+        SiteTitle, Timestamp, UpdateSection,
     },
     platform::{
         kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{SectionHandle, Sections, SiteHandle, SiteRef, list_identities},
         publishing::outline::{MAX_SECTIONS, OutlineNode, SiteOutline},
         sites::{
-            manage::{SiteTarget, parse_place, require_manageable_space},
+            manage::{SiteTarget, parse_place},
             settings,
         },
     },
@@ -30,6 +32,9 @@ use crate::{
         records::{SectionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
     },
 };
+
+/// The request field with the group of a section.
+const GROUP: &str = "siteSectionGroupId";
 
 impl<'p> SiteHandle<'p> {
     /// Reads the parts of a site's structure visible to the actor: sections and groups, or spaces without sections.
@@ -64,15 +69,16 @@ impl<'p> Sections<'p> {
         Ok(Page { items, next: page.next, count: Some(count) })
     }
 
-    /// Adds a section with its first space at the end of a site.
+    /// Adds a section with its first space at the end of a site or of a group. If no space is given, an empty one is
+    /// created.
     ///
     /// If the site has no sections, its existing spaces move into a default section with the title of the site. No URL
     /// changes.
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the permission to manage the site and the space; `Invalid` for an unknown space; `Conflict`
-    /// if the site is full.
+    /// `Forbidden` without the permission to manage the site and the space, or without the `create` role for a new
+    /// space; `Invalid` for an unknown space or group; `Conflict` if the site is full.
     ///
     /// # Example
     ///
@@ -81,7 +87,8 @@ impl<'p> Sections<'p> {
     /// # async fn example(
     /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, space: &SpaceId,
     /// # ) -> Result<(), Box<dyn std::error::Error>> {
-    /// let add = AddSection { space_id: space.to_string(), title: Some("Reference".parse()?), icon: None };
+    /// let (space_id, title) = (Some(space.to_string()), Some("Reference".parse()?));
+    /// let add = AddSection { space_id, title, ..AddSection::default() };
     /// let section = me.org(org).site(site).sections().create(add).await?;
     /// println!("/{} {}", section.path, section.title);
     /// # Ok(())
@@ -91,16 +98,20 @@ impl<'p> Sections<'p> {
     pub async fn create(self, add: AddSection) -> Result<SiteSection> {
         let (platform, ref actor, of, _) = self.parts();
         let done = platform.idempotent(actor, Right::for_site(of), async move {
-            let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
+            let group = add.site_section_group_id.as_ref().map(|id| id.parse());
+            let group = group.transpose().map_err(|_| unknown_group(GROUP))?;
+            let space = platform.part_space(actor, of, add.space_id.as_ref(), add.title.as_ref()).await?;
             let operation = SectionCreation {
                 on: SiteTarget::new(actor, of),
                 space,
+                group,
                 id: platform.id(),
                 place: platform.id(),
                 wrapper: platform.id(),
                 add,
             };
             let id = &operation.id;
+            platform.check_part_space(&operation.space)?;
             platform
                 .write_and_show(actor, &operation, |done| {
                     Box::pin(platform.read_section_view(done.tx, actor, of, id))
@@ -113,17 +124,18 @@ impl<'p> Sections<'p> {
 
 impl<'p> SectionHandle<'p> {
     /// Changes a section. Omitted fields stay unchanged, and a new title does not change the path. Former paths of the
-    /// section redirect to the current one.
+    /// section redirect to the current one. A section that moves becomes the last child of its new group.
     ///
     /// # Errors
     ///
     /// `Forbidden` unless the actor manages the site; `Conflict` if the path is taken by another section; `Invalid` for
-    /// a default space that is not in the section.
+    /// a default space that is not in the section, and for an unknown group.
     #[boxed]
     pub async fn update(self, change: UpdateSection) -> Result<SiteSection> {
         let (platform, ref actor, of, id) = self.parts();
         let on = SiteTarget::new(actor, of);
-        let update = section_update(&on, id, &change, platform.now());
+        let group = parse_group(GROUP, &change.site_section_group_id)?;
+        let update = section_update(&on, id, &group, &change, platform.now());
         platform
             .write_and_show(actor, &update, |done| {
                 Box::pin(platform.read_section_view(done.tx, actor, of, id))
@@ -168,7 +180,9 @@ impl Platform {
 
 struct SectionCreation {
     on: SiteTarget,
-    space: SpaceId,
+    space: PartSpace,
+    /// The group that contains the section, or `None` for the top level.
+    group: Option<SectionGroupId>,
     id: SectionId,
     place: SiteSpaceId,
     /// The id of the section for the existing spaces of the site.
@@ -183,8 +197,10 @@ impl Operation for SectionCreation {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let (site, outline) = self.on.load_outline(tx).await?;
-        let space =
-            require_manageable_space(tx, &self.on.actor, &self.on.org, &self.space, "spaceId").await?;
+        if let Some(group) = &self.group {
+            outline.group(group).ok_or_else(|| unknown_group(GROUP))?;
+        }
+        let space = self.space.obtain(tx, &self.on).await?;
         check_spaces(&outline)?;
         if outline.sections().len() >= MAX_SECTIONS {
             return Err(Error::conflict(format!("a site must have at most {MAX_SECTIONS} sections")));
@@ -195,9 +211,14 @@ impl Operation for SectionCreation {
             last = Some(self.wrap(tx, &site, &outline, order::rank_after(last)).await?);
             default = Some(self.wrapper.clone());
         }
-        append(tx, &site, Some(&self.id), &[], &space, &self.place).await?;
+        let new = NewPlace { id: &self.place, space: &space, title: None, draft: false };
+        append(tx, &site, Some(&self.id), &[], new).await?;
         let beside = outline.places(site.default_section.as_ref());
-        self.section(tx, &site, beside, &space, order::rank_after(last)).await?;
+        let rank = match &self.group {
+            Some(group) => last_rank(&outline, Some(group)),
+            None => order::rank_after(last),
+        };
+        self.section(tx, &site, beside, &space, rank).await?;
         let new = SiteRecord {
             default_section: Some(default.unwrap_or_else(|| self.id.clone())),
             default_site_space: None,
@@ -230,7 +251,7 @@ impl SectionCreation {
         tx.create(SectionRecord {
             id: self.id.clone(),
             site: site.id.clone(),
-            group: None,
+            group: self.group.clone(),
             rank,
             path: free_section_path(tx, &site.id, beside, &title, self.id.as_str()).await?,
             former_paths: Vec::new(),
@@ -239,6 +260,9 @@ impl SectionCreation {
             icon: self.add.icon.clone(),
             condition: None,
             default_site_space: Some(self.place.clone()),
+            localized_title: Default::default(),
+            localized_description: Default::default(),
+            draft: self.add.draft.unwrap_or_default(),
         });
         Ok(())
     }
@@ -259,6 +283,9 @@ impl SectionCreation {
             icon: None,
             condition: None,
             default_site_space: site.default_site_space.clone(),
+            localized_title: Default::default(),
+            localized_description: Default::default(),
+            draft: false,
         });
         for place in places {
             let section = Some(self.wrapper.clone());
@@ -273,14 +300,14 @@ async fn section_update(
     tx: &mut Tx,
     on: &SiteTarget,
     id: &SectionId,
+    group: &Patch<SectionGroupId>,
     change: &UpdateSection,
     now: Timestamp,
 ) -> Result<()> {
-    let site = on.require_manage(tx).await?;
-    let old: Option<Arc<SectionRecord>> = tx.get(&SectionRecord::key_for(id)).await?;
-    let old = old.filter(|section| section.site == site.id).ok_or_else(missing)?;
+    let (_, outline) = on.load_outline(tx).await?;
+    let old = outline.section(id).ok_or_else(missing)?;
     let change = change.clone();
-    let mut new = SectionRecord::clone(&old);
+    let mut new = SectionRecord::clone(old);
     new.title = change.title.unwrap_or(new.title);
     if let Some(path) = change.path {
         rename(&mut new.path, &mut new.former_paths, path, now);
@@ -288,16 +315,26 @@ async fn section_update(
     new.condition = change.condition.apply(new.condition);
     new.icon = change.icon.apply(new.icon);
     new.description = change.description.apply(new.description);
+    new.localized_title = change.localized_title.unwrap_or(new.localized_title);
+    new.localized_description = change.localized_description.unwrap_or(new.localized_description);
+    new.draft = change.draft.unwrap_or(new.draft);
+    let group = group.clone().apply(new.group.clone());
+    if group != new.group {
+        if let Some(group) = &group {
+            outline.group(group).ok_or_else(|| unknown_group(GROUP))?;
+        }
+        new.rank = last_rank(&outline, group.as_ref());
+        new.group = group;
+    }
     if let Some(wanted) = change.default_site_space {
         let default = parse_place("defaultSiteSpace", &wanted)?;
-        let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::key_for(&default)).await?;
-        if place.is_none_or(|place| place.section.as_ref() != Some(id)) {
+        if outline.place(&default).is_none_or(|place| place.section.as_ref() != Some(id)) {
             return Err(Error::invalid("defaultSiteSpace", "the section has no such site space"));
         }
         new.default_site_space = Some(default);
     }
-    if new != *old {
-        tx.put(&*old, new)?;
+    if new != **old {
+        tx.put(&**old, new)?;
     }
     Ok(())
 }

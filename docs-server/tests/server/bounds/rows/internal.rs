@@ -89,7 +89,6 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
             "engine/docs-markup/src/diff/search.rs::MAX_WORK",
             "docs-core/src/platform/exchange/translations/segments.rs::MAX_GROWTH_BYTES",
             "docs-core/src/platform/exchange/translations/window.rs::MAX_SEARCHED_ITEMS",
-            "docs-core/src/platform/publishing/placement.rs::MAX_EXAMINED_PLACES",
             "docs-core/src/platform/publishing/visitors/admit.rs::MAX_EXAMINED_SITES",
             "engine/docs-markup/src/diff.rs::MAX_FREQUENT_THRESHOLD",
             "engine/docs-markup/src/markdown/pieces/cut.rs::MAX_CUT_DISTANCE",

@@ -203,6 +203,18 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-core/tests/platform/reviews.rs::a_change_request_waits_for_a_bounded_number_of_reviewers",
             ).within("a list"),
             bound(
+                "Bytes of the description of a change request as Markdown; as JSON, 16 times as many",
+                "docs-core/src/platform/content/change_requests.rs::MAX_DESCRIPTION_BYTES",
+                Beyond::Refused,
+                "docs-http/tests/http/change_requests.rs::description_and_links_are_returned_as_sent",
+            ).within("a body of JSON"),
+            bound(
+                "Bytes of the descriptions of the change requests in a response",
+                "docs-core/src/platform/content/change_requests.rs::MAX_LISTED_DESCRIPTION_BYTES",
+                Beyond::Parts,
+                "docs-http/tests/http/change_requests.rs::lists_end_at_a_bounded_size_of_descriptions",
+            ).within("a list"),
+            bound(
                 "Contributors listed in a change request",
                 "docs-core/src/records/content.rs::MAX_CONTRIBUTORS",
                 Beyond::LeftOut,
@@ -243,6 +255,12 @@ pub(super) const INPUTS: &[Input] = &[
                 Beyond::Conflict,
                 "docs-core/tests/platform/permissions.rs::at_most_100_teams_have_a_role_on_the_same_content",
             ).measured("invitations and teams"),
+            bound(
+                "Organizations that a user can create",
+                "docs-core/src/platform/people/orgs.rs::ORGANIZATIONS_PER_USER",
+                Beyond::Conflict,
+                "docs-server/tests/server/flags.rs::organizations_per_user_limits_their_creation",
+            ).within("a list"),
             bound(
                 "E-mail domains of an organization",
                 "docs-core/src/platform/people/orgs.rs::MAX_DOMAINS",

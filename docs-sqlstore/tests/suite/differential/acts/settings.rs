@@ -100,7 +100,14 @@ impl Act<'_> {
             What::ListRedirects => {
                 walk(self.list(), |page| {
                     let (me, org, site) = (me.clone(), org.clone(), site.clone());
-                    async move { p.as_actor(&me).org(&org).site(&site).redirects().list(&page).await }
+                    async move {
+                        p.as_actor(&me)
+                            .org(&org)
+                            .site(&site)
+                            .redirects()
+                            .list(&Default::default(), &page)
+                            .await
+                    }
                 })
                 .await
             }
@@ -136,7 +143,7 @@ impl Act<'_> {
             _ => {
                 walk(self.list(), |page| {
                     let (me, org, site) = (me.clone(), org.clone(), site.clone());
-                    async move { p.as_actor(&me).org(&org).site(&site).share_links().list(&page).await }
+                    async move { p.as_actor(&me).org(&org).site(&site).share_links().list(None, &page).await }
                 })
                 .await
             }

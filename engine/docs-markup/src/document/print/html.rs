@@ -186,7 +186,7 @@ impl Printer {
     }
 
     pub(super) fn code(&mut self, block: &Block, before: Option<&Block>) -> Result<String, Invalid> {
-        let BlockKind::Code { syntax, title, overflow, line_numbers, full_width } = &block.kind else {
+        let BlockKind::Code { syntax, .. } = &block.kind else {
             return Ok(String::new());
         };
         let spelling = block.spelling.as_deref().unwrap_or_default();
@@ -210,8 +210,7 @@ impl Printer {
         if text.iter().any(|line| line.contains(['\n', '\r'])) {
             return Err(self.invalid("a code-line must be one line"));
         }
-        let has_options =
-            title.is_some() || overflow.is_some() || line_numbers.is_some() || full_width.is_some();
+        let has_options = block.kind.has_code_options();
         let follows_list = before.is_some_and(is_list);
         let is_indented = spelling == "    " && !has_options && syntax.is_none() && !follows_list;
         let has_edges = text.first().is_none_or(|line| line.trim_matches(SPACE).is_empty())
@@ -230,7 +229,16 @@ impl Printer {
     }
 
     fn pre(&mut self, block: &Block) -> Result<String, Invalid> {
-        let BlockKind::Code { syntax, title, overflow, line_numbers, full_width } = &block.kind else {
+        let BlockKind::Code {
+            syntax,
+            title,
+            overflow,
+            line_numbers,
+            full_width,
+            expandable,
+            collapsed_line_count,
+        } = &block.kind
+        else {
             return Ok(String::new());
         };
         let class = |prefix: &str| syntax.as_ref().map(|syntax| format!("{prefix}-{syntax}"));
@@ -243,7 +251,11 @@ impl Printer {
             other => opening.flag("data-line-numbers", *other),
         };
         let code = Opening::html("code").optional("class", class("lang"));
-        let mut out = opening.flag("data-full-width", *full_width).end() + &code.end();
+        let opening = opening
+            .flag("data-full-width", *full_width)
+            .flag("data-expandable", *expandable)
+            .optional("data-collapsed-line-count", collapsed_line_count.map(|count| count.to_string()));
+        let mut out = opening.end() + &code.end();
         for (index, line) in self.children(block)?.into_iter().enumerate() {
             self.path.push(format!("nodes[{index}]"));
             let BlockKind::CodeLine { highlighted } = &line.kind else {

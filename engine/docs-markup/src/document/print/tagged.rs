@@ -33,11 +33,21 @@ pub(in super::super) fn opening(block: &Block) -> Option<String> {
 fn values(kind: &BlockKind, out: Opening) -> Option<Opening> {
     Some(match kind {
         BlockKind::Hint { style, icon } => out.value("style", word(style)).optional("icon", icon.as_ref()),
-        BlockKind::Code { title, overflow, line_numbers, full_width, .. } => out
+        BlockKind::Code {
+            title,
+            overflow,
+            line_numbers,
+            full_width,
+            expandable,
+            collapsed_line_count,
+            ..
+        } => out
             .optional("title", title.as_ref())
             .optional("overflow", overflow.map(word))
             .flag("lineNumbers", *line_numbers)
-            .flag("fullWidth", *full_width),
+            .flag("fullWidth", *full_width)
+            .flag("expandable", *expandable)
+            .optional("collapsedLineCount", collapsed_line_count.map(|count| count.to_string())),
         BlockKind::Tabs { full_width } | BlockKind::Columns { full_width } => {
             out.flag("fullWidth", *full_width)
         }

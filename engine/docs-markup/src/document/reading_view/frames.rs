@@ -640,13 +640,11 @@ impl<'v> Builder<'v> {
             return self.close_text();
         }
         let line = |line: &str| Node::Block(simple_blocks::code_line(line.trim_end_matches('\r')));
-        let kind = BlockKind::Code {
-            syntax: Some(language.to_owned()).filter(|language| !language.is_empty()),
-            title,
-            overflow: None,
-            line_numbers: None,
-            full_width: None,
-        };
+        let syntax = Some(language.to_owned()).filter(|language| !language.is_empty());
+        let mut kind = BlockKind::plain_code(syntax);
+        if let BlockKind::Code { title: shown, .. } = &mut kind {
+            *shown = title;
+        }
         let block = Block::new(kind, text.split('\n').map(line).collect());
         self.add_new(block);
     }

@@ -136,6 +136,16 @@ fn quotes_hints_code_and_formulas_round_trip() {
             "syntax": "js", "title": "a.js", "overflow": "wrap", "lineNumbers": true, "fullWidth": true } }),
     );
     both_ways(
+        "{% code expandable=\"true\" collapsedLineCount=\"12\" %}\n```js\na\n```\n{% endcode %}",
+        json!({ "type": "code", "nodes": [line("a")], "data": {
+            "syntax": "js", "expandable": true, "collapsedLineCount": 12 } }),
+    );
+    both_ways(
+        "<pre data-expandable=\"true\" data-collapsed-line-count=\"3\"><code><strong>c\n</strong></code></pre>",
+        json!({ "type": "code", "data": { "expandable": true, "collapsedLineCount": 3 },
+            "nodes": [{ "type": "code-line", "data": { "highlighted": true }, "nodes": [text("c")] }] }),
+    );
+    both_ways(
         "<pre class=\"language-js\" data-title=\"t\" data-overflow=\"wrap\" data-line-numbers><code class=\"lang-js\">a &#x3C; b\n<strong>c\n</strong></code></pre>",
         json!({ "type": "code", "data": { "syntax": "js", "title": "t", "overflow": "wrap", "lineNumbers": true },
             "nodes": [line("a < b"), { "type": "code-line", "data": { "highlighted": true }, "nodes": [text("c")] }] }),

@@ -216,7 +216,7 @@ fn block() -> impl Strategy<Value = Block> {
         1 => Just(Block::new(BlockKind::Divider {}, Vec::new())),
         1 => proptest::collection::vec("[a-c`~ ]{0,4}", 0..3).prop_map(|lines| {
             let lines = lines.iter().map(|line| Node::Block(simple_blocks::code_line(line))).collect();
-            let kind = BlockKind::Code { syntax: Some("js".into()), title: None, overflow: None, line_numbers: None, full_width: None };
+            let kind = BlockKind::plain_code(Some("js".into()));
             Block::new(kind, lines)
         }),
     ];

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use docs_model::{CoverSize, PageLayout, PagePatch, PageWidth};
+use docs_model::{CoverMask, CoverSize, PageLayout, PagePatch, PageWidth};
 use serde_json::{Map, Value, json};
 
 use super::emit;
@@ -94,9 +94,15 @@ fn layout(layout: PageLayout, rest: Option<Value>) -> Option<Value> {
         "outline": shown(layout.outline),
         "pagination": shown(layout.pagination),
         "metadata": shown(layout.metadata),
+        "tags": shown(layout.tags),
+        "actions": shown(layout.actions),
+        "anchors": shown(layout.anchors),
     }) else {
         return None;
     };
+    if layout.cover_mask == CoverMask::Radial {
+        map["cover"]["mask"] = "radial".into();
+    }
     for (key, value) in rest {
         match (map.get_mut(&key), value) {
             (Some(Value::Object(part)), Value::Object(more)) => part.extend(more),

@@ -11,7 +11,10 @@ use crate::{
     model::{JobResult, JobStage, RevisionId, SpaceId},
     platform::{
         access,
-        content::change_requests::{conflicting_pages, feed_head, is_editable},
+        content::{
+            change_requests::{feed_head, is_editable},
+            merging::conflicting_pages,
+        },
         exchange::git::sync::{Attempt, CommitOutcome, ImportPayload},
         jobs::{JobRun, Progress},
         kernel::{actor::Actor, platform::Platform},

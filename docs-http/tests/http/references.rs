@@ -1,0 +1,52 @@
+//! References in the content of pages: reusable contents in place of their references, and links as paths of files.
+
+use serde_json::json;
+
+use crate::server::{Server, id};
+
+#[tokio::test]
+async fn reusable_contents_and_links_are_returned_as_requested() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    s.repository
+        .put("SUMMARY.md", "* [Start](README.md)\n* [Guide](guide/README.md)\n  * [Linux](guide/linux.md)\n");
+    s.repository.put("README.md", "# Start\n\nHello.\n");
+    s.repository.put("guide/README.md", "# Guide\n\nRead [Linux](linux.md) and [Start](../README.md).\n");
+    let text =
+        "# Linux\n\n{% include \"../.gitbook/includes/note.md\" %}\n\nSee [the guide](README.md#top).\n";
+    s.repository.put("guide/linux.md", text);
+    s.repository.put(".gitbook/includes/note.md", "---\ntitle: Note\n---\n\nMind the **gap**.\n");
+    let import = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
+    s.post(&format!("/v1/spaces/{space}/git/import"), 204, import).await;
+    s.platform.settle().await.expect("settled");
+    let content = format!("/v1/spaces/{space}/content");
+    let head = id(&s.get(&content).await);
+    let page = s.get(&format!("{content}/path/guide/linux")).await;
+    let stored = page["markdown"].as_str().expect("Markdown").to_owned();
+    assert!(stored.contains("{% include ") && !stored.contains("gap"), "{stored}");
+    let revision = format!("/v1/spaces/{space}/revisions/{head}");
+    for base in [&content, &revision] {
+        let read = async |query: &str| s.get(&format!("{base}/page/{}?{query}", id(&page))).await;
+        for query in ["dereferenced=false", "format.markdown.refs=stable", "cachedMetadata=true"] {
+            assert_eq!(read(query).await["markdown"], stored.as_str(), "{query}");
+        }
+        for query in ["dereferenced=true", "dereferenced=reusable-contents"] {
+            let shown = read(query).await["markdown"].as_str().expect("Markdown").to_owned();
+            assert!(shown.contains("Mind the **gap**.") && !shown.contains("include"), "{shown}");
+            let nodes = read(&format!("format=document&{query}")).await["document"]["nodes"].clone();
+            assert_eq!((&nodes[0]["type"], nodes.as_array().map(Vec::len)), (&json!("paragraph"), Some(2)));
+        }
+        let shown = read("format.markdown.refs=relative").await["markdown"].clone();
+        assert!(shown.as_str().is_some_and(|text| text.contains("[the guide](../guide.md#top)")), "{shown}");
+        let path = format!("{base}/page/{}?", id(&page));
+        for query in ["dereferenced=pages", "format.markdown.refs=absolute", "cachedMetadata=maybe"] {
+            s.ask("GET", &format!("{path}{query}"), &s.admin, None).await.refused(400, query);
+        }
+    }
+    let guide = s.get(&format!("{content}/path/guide?format.markdown.refs=relative")).await;
+    let text = guide["markdown"].as_str().expect("Markdown");
+    assert!(text.contains("[Linux](guide/linux.md)") && text.contains("[Start](readme.md)"), "{text}");
+    let document = format!("{revision}/page/{}/document", id(&page));
+    assert_eq!(s.get(&document).await["nodes"][0]["type"], "reusable-content");
+    assert_eq!(s.get(&format!("{document}?dereferenced=true")).await["nodes"][0]["type"], "paragraph");
+}
