@@ -50,7 +50,7 @@ pub struct CacheLimits {
 
 impl Default for CacheLimits {
     fn default() -> Self {
-        Self { node_bytes: 64 << 20, text_bytes: 32 << 20, tree_bytes: 128 << 20, document_bytes: 64 << 20 }
+        Self { node_bytes: 64 << 20, text_bytes: 32 << 20, tree_bytes: 104 << 20, document_bytes: 64 << 20 }
     }
 }
 

@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use docs_macros::boxed;
 
-pub(in crate::platform) use self::view::page_base;
 pub use self::{documents::ShownDocument, redirects::PageRedirect};
+pub(in crate::platform) use self::{page_trees::PageTrees, view::page_base};
 use crate::{
     Error, ErrorKind, Result,
     content::{Evaluated, FileEntry, LinkTarget, ReusableEntry, View},

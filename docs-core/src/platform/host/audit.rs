@@ -93,7 +93,7 @@ pub(in crate::platform) async fn entries(
         let matches = |entry: &AuditRecord| filter.matches(entry) && is_wanted(entry);
         list.offer_all(&rows, entries.into_iter().map(|entry| entry.filter(|entry| matches(entry))));
     }
-    Ok(list.finish(tx, None).await?)
+    list.finish(tx, None).await
 }
 
 /// Returns the key of the entry that an index row references. The last two segments of both keys are equal.

@@ -267,7 +267,7 @@ impl Builder {
         let open = Arc::new(OpenTransactions::default());
         let memory = Memory::default();
         memory.insert(import_memory);
-        caches.insert_spec_caches(&memory);
+        caches.insert_caches(&memory);
         if let Some(index) = search {
             memory.insert(Follower::new(index, ports.clock.now()));
         }

@@ -6,16 +6,19 @@ use crate::{
         content::{
             computed::{GeneratedPageCache, SpecPagesCache},
             openapi_specs::SpecDetailCache,
+            read::PageTrees,
         },
         kernel::memory::Memory,
     },
 };
 
 /// Memory of the caches of a server together, in bytes, unless the embedding application sets another [`CacheBudget`].
-pub(in crate::platform) const CACHE_MEMORY: u64 = CONTENT_CACHE_BYTES + SPEC_CACHE_BYTES + SITE_CACHE_BYTES;
+pub(in crate::platform) const CACHE_MEMORY: u64 =
+    CONTENT_CACHE_BYTES + SPEC_CACHE_BYTES + PAGE_LIST_CACHE_BYTES + SITE_CACHE_BYTES;
 /// The total of the default [`CacheLimits`].
-const CONTENT_CACHE_BYTES: u64 = 288 << 20;
+const CONTENT_CACHE_BYTES: u64 = 264 << 20;
 const SPEC_CACHE_BYTES: u64 = 56 << 20;
+const PAGE_LIST_CACHE_BYTES: u64 = 24 << 20;
 const SITE_CACHE_BYTES: u64 = 72 << 20;
 
 /// The memory of all caches of a server, 416 MiB by default.
@@ -34,13 +37,20 @@ pub struct CacheBudget {
     pub content: CacheLimits,
     /// Bytes for the pages and parts of OpenAPI specifications.
     pub spec_bytes: u64,
+    /// Bytes for the lists of pages in responses of the API.
+    pub page_list_bytes: u64,
     /// Bytes for published sites: page trees, rendered pages and lookups.
     pub site_bytes: u64,
 }
 
 impl Default for CacheBudget {
     fn default() -> Self {
-        Self { content: CacheLimits::default(), spec_bytes: SPEC_CACHE_BYTES, site_bytes: SITE_CACHE_BYTES }
+        Self {
+            content: CacheLimits::default(),
+            spec_bytes: SPEC_CACHE_BYTES,
+            page_list_bytes: PAGE_LIST_CACHE_BYTES,
+            site_bytes: SITE_CACHE_BYTES,
+        }
     }
 }
 
@@ -60,6 +70,7 @@ impl CacheBudget {
                 document_bytes: share(document_bytes),
             },
             spec_bytes: share(SPEC_CACHE_BYTES),
+            page_list_bytes: share(PAGE_LIST_CACHE_BYTES),
             site_bytes: share(SITE_CACHE_BYTES),
         };
         budget.content.node_bytes += bytes - budget.total_bytes();
@@ -70,11 +81,14 @@ impl CacheBudget {
     #[must_use]
     pub const fn total_bytes(&self) -> u64 {
         let CacheLimits { node_bytes, text_bytes, tree_bytes, document_bytes } = self.content;
-        node_bytes + text_bytes + tree_bytes + document_bytes + self.spec_bytes + self.site_bytes
+        let content = node_bytes + text_bytes + tree_bytes + document_bytes;
+        content + self.spec_bytes + self.page_list_bytes + self.site_bytes
     }
 
-    /// Creates the caches of specifications: 4/7 for outlines, 2/7 for generated pages and 1/7 for parts.
-    pub(in crate::platform) fn insert_spec_caches(&self, memory: &Memory) {
+    /// Creates the cache of page lists, and those of specifications: 4/7 for outlines, 2/7 for generated pages and 1/7
+    /// for parts.
+    pub(in crate::platform) fn insert_caches(&self, memory: &Memory) {
+        memory.insert(PageTrees::new(self.page_list_bytes));
         let unit = self.spec_bytes / 7;
         memory.insert(SpecPagesCache::new(4 * unit));
         memory.insert(GeneratedPageCache::new(2 * unit));

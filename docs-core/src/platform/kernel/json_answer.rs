@@ -18,13 +18,15 @@ impl JsonAnswer {
     /// # Errors
     /// `Internal` for a response that cannot be serialized.
     pub async fn offload<T: Serialize + Send + 'static>(answer: T) -> Result<Self> {
-        let made = run_blocking(move || serde_json::to_vec(&answer).map(|json| Self::new(json.into()))).await;
-        made.ok_or_else(|| Error::internal("the response was not serialized"))?.map_err(Error::internal)
+        let made = run_blocking(move || Self::new(&answer)).await;
+        made.ok_or_else(|| Error::internal("the response was not serialized"))?
     }
 
-    fn new(json: Bytes) -> Self {
+    pub(in crate::platform) fn new(answer: &impl Serialize) -> Result<Self> {
+        let json = serde_json::to_vec(answer).map_err(Error::internal)?;
         let tag = EntityTag::from_json(&json);
-        Self { json, tag }
+        // Releases the spare capacity, because the answer may be cached.
+        Ok(Self { json: json.into_boxed_slice().into(), tag })
     }
 
     /// The JSON.

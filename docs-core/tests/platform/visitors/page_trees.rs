@@ -88,3 +88,20 @@ async fn concurrent_reads_build_a_page_tree_once() {
         assert_eq!(first.tag(), other.tag());
     }
 }
+
+#[tokio::test]
+async fn visitors_with_made_up_claims_share_a_page_tree() {
+    let (w, _) = world().await;
+    let docs = adapted(&w).await;
+    let large = large_space(&w).await;
+    place(&w, &docs, &large).await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let visitor = |plan: &'static str, name: &'static str| {
+        let (w, docs) = (&w, &docs);
+        async move { visitor(w, docs, &json!({ "plan": plan, "name": name })).await }
+    };
+    let ada = read(&w, &visitor("pro", "Ada").await, &large).await;
+    let bob = read(&w, &visitor("pro", "Bob").await, &large).await;
+    assert_eq!(ada.json().as_ptr(), bob.json().as_ptr(), "no condition reads the name");
+    assert_ne!(read(&w, &visitor("free", "Ada").await, &large).await.json(), ada.json());
+}

@@ -216,21 +216,6 @@ impl Machine<'_> {
         Ok(found)
     }
 
-    /// Returns `true` if a character is in a class. With `i`, the other cases of the character are examined too.
-    fn is_in_class(&mut self, class: &Class, here: Option<char>) -> Result<bool, EvalError> {
-        let ignore_case = self.regex.flags.ignore_case;
-        let lookups = if ignore_case { 3 } else { 1 };
-        self.charge(lookups * class.size() / OF_A_STEP)?;
-        if ignore_case {
-            self.charge_fold(here)?;
-        }
-        Ok(here.is_some_and(|h| match (ignore_case, class.not) {
-            (false, _) => class.has(h),
-            (true, false) => class.has(h) || cases(h).any(|h| class.has(h)),
-            (true, true) => class.has(h) && cases(h).all(|h| class.has(h)),
-        }))
-    }
-
     fn step(
         &mut self,
         undo: &mut Vec<BacktrackAction>,
@@ -249,7 +234,7 @@ impl Machine<'_> {
             }
             Instruction::Char(c) => read(here == Some(*c)),
             Instruction::Any => read(here.is_some_and(|h| flags.dot_all || !is_line_end(h))),
-            Instruction::Class(class) => read(self.is_in_class(class, here)?),
+            Instruction::Class(class) => read(self.match_class(class, here)?),
             Instruction::Split(first, second) => {
                 undo.push(BacktrackAction::Branch(*second, at));
                 StepOutcome::Go(*first, at)
@@ -289,6 +274,21 @@ impl Machine<'_> {
             }
             Instruction::Done => StepOutcome::Done,
         })
+    }
+
+    /// Returns `true` if the class contains the character. With the flag `i`, its other cases are examined too.
+    fn match_class(&mut self, class: &Class, c: Option<char>) -> Result<bool, EvalError> {
+        let ignore_case = self.regex.flags.ignore_case;
+        let lookups = if ignore_case { 3 } else { 1 };
+        self.charge(lookups * class.size() / OF_A_STEP)?;
+        if ignore_case {
+            self.charge_fold(c)?;
+        }
+        Ok(c.is_some_and(|c| match (ignore_case, class.not) {
+            (false, _) => class.has(c),
+            (true, false) => class.has(c) || cases(c).any(|c| class.has(c)),
+            (true, true) => class.has(c) && cases(c).all(|c| class.has(c)),
+        }))
     }
 
     /// Charges for changing the case of a character.

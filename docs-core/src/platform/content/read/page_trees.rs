@@ -1,5 +1,4 @@
-//! The page tree of a revision in a response. That of a large space is built on a blocking thread, and its JSON is
-//! cached.
+//! The page tree of a revision in a response. That of a large space is built on a blocking thread. Its JSON is cached.
 
 use std::{fmt, sync::Arc};
 
@@ -25,11 +24,10 @@ const INLINE_PAGES: usize = 200;
 const MAX_CONCURRENT_TREES: usize = 4;
 /// Maximum number of concurrent builds of page trees of one organization.
 const MAX_TENANT_TREES: usize = 2;
-/// Memory of the cached page trees, in bytes.
-const MAX_CACHED_TREE_BYTES: u64 = 32 << 20;
 
-/// Page trees as JSON, keyed by a hash of the content, the audience and the options.
-pub(super) struct PageTrees {
+/// Page trees as JSON, keyed by a hash of the content, the audience and the options. Stores nothing unless the builder
+/// sets a size.
+pub(in crate::platform) struct PageTrees {
     cached: Cache<Hash, JsonAnswer, AnswerWeigher>,
     queue: TenantQueue,
 }
@@ -51,8 +49,15 @@ impl fmt::Debug for PageTrees {
 
 impl Default for PageTrees {
     fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+impl PageTrees {
+    /// Creates a cache of at most `bytes`.
+    pub(in crate::platform) fn new(bytes: u64) -> Self {
         // With several shards, a tree of a few megabytes would exceed the size of a shard.
-        let cached = Cache::with_weighter(32, MAX_CACHED_TREE_BYTES, AnswerWeigher);
+        let cached = Cache::with_weighter(32, bytes, AnswerWeigher);
         Self { cached, queue: TenantQueue::new(MAX_CONCURRENT_TREES, MAX_TENANT_TREES) }
     }
 }
@@ -68,18 +73,18 @@ impl<'p> ContentHandle<'p> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let at = platform.locate_content(actor, &self.of.to_content_version()).await?;
         let tree = at.view.tree().await?;
-        let key = platform.page_tree_key(&at, &tree, shown).await?;
+        let filter = at.content_filter().await?;
+        let key = platform.page_tree_key(&at, &tree, &filter, shown).await?;
         let trees = platform.inner.memory.get_or_default::<PageTrees>();
         let guard = match trees.cached.get_value_or_guard_async(&key).await {
             Ok(answer) => return Ok(answer),
             Err(guard) => guard,
         };
-        let filter = at.content_filter().await?;
         let pages = platform.tree_view(&at, &tree, &filter, shown).await?;
         let answer = JsonAnswer::offload(Pages { pages }).await?;
         // The specifications may have changed since the key was computed. Beyond the budget of a request, the result
         // depends on the order of the evaluations.
-        if !filter.exceeds_budget() && platform.page_tree_key(&at, &tree, shown).await? == key {
+        if !filter.exceeds_budget() && platform.page_tree_key(&at, &tree, &filter, shown).await? == key {
             // An answer that exceeds the cache is not stored.
             let _ = guard.insert(answer.clone());
         }
@@ -88,18 +93,20 @@ impl<'p> ContentHandle<'p> {
 }
 
 impl Platform {
-    /// Returns a key that is equal for equal page trees in responses.
+    /// Returns a key that is equal for equal page trees in responses. It contains the visible pages instead of the
+    /// claims, so visitors with made-up claims share the trees.
     async fn page_tree_key(
         &self,
         at: &ReadableRevision,
-        tree: &PageTree,
+        tree: &Arc<PageTree>,
+        filter: &ContentFilter,
         shown: ContentOptions,
     ) -> Result<Hash> {
         let space = at.space();
         let computed = self.computed_specs_tag(&space.organization, tree).await?;
-        let root = at.view.root().to_string();
-        let reader = at.reader_id();
-        let facts = (&space.domain, &space.id, root, reader, shown, computed);
+        let seen: Vec<u8> = filter.visible_pages(tree).await?.iter().map(|seen| u8::from(*seen)).collect();
+        let audience = (filter.hides(), Hash::compute(&seen).to_string());
+        let facts = (&space.domain, &space.id, at.view.root().to_string(), audience, shown, computed);
         Ok(Hash::compute(format!("{facts:?}").as_bytes()))
     }
 
@@ -174,4 +181,19 @@ fn take_views(ready: &mut [Vec<RevisionPage>], pages: &[usize]) -> Vec<RevisionP
         }
     }
     taken
+}
+
+#[cfg(test)]
+mod tests {
+    use docs_hostile::assert_weight;
+
+    use super::*;
+
+    #[test]
+    fn cached_lists_are_weighed_with_their_allocations() {
+        for pages in [1_000, 20_000] {
+            let build = || JsonAnswer::new(&vec!["Page"; pages]).expect("serialized");
+            assert_weight("list", build, |answer| AnswerWeigher.weight(&Hash::compute(b""), answer));
+        }
+    }
 }

@@ -29,13 +29,26 @@ const MAX_CONCURRENT_DECISIONS: usize = 4;
 const MAX_TENANT_DECISIONS: usize = 2;
 /// Memory of the cached references with their conditions, in bytes.
 const MAX_CACHED_TARGET_BYTES: u64 = 8 << 20;
+/// Memory of the cached decisions which pages of a tree a visitor sees, in bytes.
+const MAX_CACHED_SHOWN_BYTES: u64 = 8 << 20;
 
 /// State of the decisions that the requests of a server share.
 pub(in crate::platform) struct UseDecisions {
     /// The references of each text with their conditions, by organization and text. They are the same for all visitors,
     /// so made-up claims cause no parsing.
     pub(super) known: Cache<Hash, Arc<ConditionalTargets>, TargetWeigher>,
+    /// For each page of a tree whether it is visible, by content and claims.
+    pub(super) shown_pages: Cache<Hash, Arc<Vec<bool>>, ShownWeigher>,
     pub(super) queue: TenantQueue,
+}
+
+#[derive(Clone)]
+pub(super) struct ShownWeigher;
+
+impl Weighter<Hash, Arc<Vec<bool>>> for ShownWeigher {
+    fn weight(&self, _: &Hash, shown: &Arc<Vec<bool>>) -> u64 {
+        shown.len() as u64 + 128
+    }
 }
 
 #[derive(Clone)]
@@ -57,7 +70,8 @@ impl Default for UseDecisions {
     fn default() -> Self {
         // One shard, because an entry must fit into its shard.
         let known = Cache::with_weighter(32, MAX_CACHED_TARGET_BYTES, TargetWeigher);
-        Self { known, queue: TenantQueue::new(MAX_CONCURRENT_DECISIONS, MAX_TENANT_DECISIONS) }
+        let shown_pages = Cache::with_weighter(32, MAX_CACHED_SHOWN_BYTES, ShownWeigher);
+        Self { known, shown_pages, queue: TenantQueue::new(MAX_CONCURRENT_DECISIONS, MAX_TENANT_DECISIONS) }
     }
 }
 

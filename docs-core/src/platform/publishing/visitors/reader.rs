@@ -21,6 +21,7 @@ use crate::{
         run_blocking,
     },
     model::{BASE32, Customizations, Document, PageId, Variables},
+    store::Hash,
 };
 
 /// The name of the object with unsigned claims.
@@ -168,9 +169,22 @@ impl ContentFilter {
         }
         let evaluator = Arc::clone(&visitor.evaluator);
         let known = tree.pages().iter().all(|page| evaluator.known_for_page(&page.id, &page.entry).is_some());
+        if known {
+            let shown = Arc::new(visible_pages(tree, &evaluator));
+            return Ok(Arc::clone(self.shown_pages.get_or_init(|| shown)));
+        }
+        let key = [self.view.domain(), &self.view.root().to_string(), &visitor.claims.id()].join("\n");
+        let key = Hash::compute(key.as_bytes());
+        let cache = self.uses.shared.as_ref().map(|shared| &shared.shown_pages);
+        if let Some(shown) = cache.and_then(|cache| cache.get(&key)) {
+            return Ok(Arc::clone(self.shown_pages.get_or_init(|| shown)));
+        }
         let tree = Arc::clone(tree);
-        let work = move || visible_pages(&tree, &evaluator);
-        let shown = Arc::new(if known { work() } else { visitor.claims.turn.run(work).await? });
+        let shown = Arc::new(visitor.claims.turn.run(move || visible_pages(&tree, &evaluator)).await?);
+        // Beyond the budget of a request, the result depends on the order of the evaluations.
+        if let Some(cache) = cache.filter(|_| !self.exceeds_budget()) {
+            cache.insert(key, Arc::clone(&shown));
+        }
         Ok(Arc::clone(self.shown_pages.get_or_init(|| shown)))
     }
 
