@@ -136,7 +136,10 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("people", &["users", "members", "saml", "joining", "names", "teams", "invites", "orgs"]),
-    ("publishing", &["keys", "outline", "placement", "share_links", "visitors", "address", "resolve"]),
+    (
+        "publishing",
+        &["keys", "outline", "placement", "share_links", "visitors", "address", "mentions", "resolve"],
+    ),
     (
         "library",
         &["follow", "head", "tree", "views", "spaces", "collections", "permissions", "invites", "jobs"],
