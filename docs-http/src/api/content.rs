@@ -517,7 +517,8 @@ impl Documents {
                 cacheable_pages(content, known, offload(content.get_page_document(&page, evaluated))).await
             }
             Some(Dereferenced::All | Dereferenced::ReusableContents) => {
-                cacheable_pages(content, known, offload(content.get_expanded_document(&page, evaluated))).await
+                cacheable_pages(content, known, offload(content.get_expanded_document(&page, evaluated)))
+                    .await
             }
         }
     }

@@ -85,10 +85,9 @@ async fn space_and_collection_permission_flags_match_the_role() {
         // permissions.
         for named in [Role::Read, Role::Comment, Role::Edit, Role::Review, Role::Create] {
             let invite = json!({ "role": named, "users": [user] });
-            for (path, known, others) in [
-                (&of_space, &SPACE[..], &NOBODYS_OF_SPACE[..]),
-                (&of_collection, &COLLECTION[..], &[]),
-            ] {
+            for (path, known, others) in
+                [(&of_space, &SPACE[..], &NOBODYS_OF_SPACE[..]), (&of_collection, &COLLECTION[..], &[])]
+            {
                 if role == Some(Role::Admin) {
                     continue;
                 }

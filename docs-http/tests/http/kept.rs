@@ -31,7 +31,8 @@ fn declares(document: &Value, schema: &Value, name: &str) -> bool {
         Some((outer, inner)) => declares(document, &schema["properties"][outer], inner),
         None => {
             let values = schema["enum"].as_array();
-            !schema["properties"][name].is_null() || values.is_some_and(|values| values.contains(&name.into()))
+            !schema["properties"][name].is_null()
+                || values.is_some_and(|values| values.contains(&name.into()))
         }
     }
 }
