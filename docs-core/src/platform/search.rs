@@ -6,7 +6,9 @@
 //! until the index has been complete once.
 
 mod follow;
+mod found_page;
 mod generated;
+mod indexed_text;
 mod languages;
 mod scope;
 
@@ -18,10 +20,13 @@ use std::{
 use docs_macros::boxed;
 
 pub(super) use self::follow::{Follower, RoundOutcome};
-use self::generated::FoundPage;
+use self::{
+    found_page::{Audience, FoundPage},
+    indexed_text::{is_indexed, text_hash},
+};
 use crate::{
     Error, Result,
-    content::{CYCLE_DEPTH, PageEntry, PageKind, View},
+    content::{CYCLE_DEPTH, PageEntry, View},
     model::{
         OrgId, PageId, PageUrls, SearchAncestor, SearchPageResult, SearchResultType, SearchSectionResult,
         SearchSite, SearchSpaceResult, SearchSpaceType, SearchText, SiteSearchMode, SiteSearchPart,
@@ -33,14 +38,14 @@ use crate::{
         nouns::{OrgHandle, SiteHandle, SpaceHandle, list_identities},
         publishing::{
             outline::{OutlinePart, SiteOutline},
-            visitors::{ContentReader, VisitorClaims},
+            visitors::ContentReader,
         },
         sites::view::{Viewer, VisibleSite},
     },
     policy::SpaceAccess,
     ports::search::{Language, PageHit, Query, Rank, Scope, SearchQuery},
     store::{
-        CursorFingerprint, Hash, Key, ListIdentity, Page, PageRequest, checked_limit, open_cursor,
+        CursorFingerprint, Key, ListIdentity, Page, PageRequest, checked_limit, open_cursor,
         records::{SiteSpaceRecord, SpaceRecord},
         seal_cursor, wrong_cursor,
     },
@@ -48,17 +53,6 @@ use crate::{
 
 /// Maximum number of index queries per page of results. Dropped hits can make a page short.
 const MAX_ROUNDS: usize = 8;
-
-/// The audience of the results.
-#[derive(Clone, Debug)]
-enum Audience {
-    /// Editors of the content, who see all of it.
-    Members,
-    /// Anonymous site visitors, who see no content that depends on claims.
-    Public,
-    /// A site visitor with claims.
-    Visitor(Arc<VisitorClaims>),
-}
 
 impl<'p> SpaceHandle<'p> {
     /// Searches the pages of a space, best match first. A page edited since it was indexed has no excerpt.
@@ -359,20 +353,6 @@ fn group_by_space(pages: Vec<(Arc<SpaceRecord>, SearchPageResult)>) -> Vec<Searc
         spaces[at].pages.push(page);
     }
     spaces
-}
-
-/// Returns `true` if the page is indexed.
-fn is_indexed(entry: &PageEntry) -> bool {
-    entry.kind == PageKind::Document && !entry.no_index
-}
-
-/// Returns the hash of a page's text.
-fn text_hash(entry: &PageEntry) -> Result<Hash> {
-    let text = match entry.expansions {
-        None => serde_json::to_vec(&entry.body),
-        Some(expansions) => serde_json::to_vec(&(&entry.body, expansions)),
-    };
-    Ok(Hash::compute(&text.map_err(Error::internal)?))
 }
 
 /// Reads pages and all their ancestors, level by level.

@@ -33,7 +33,7 @@ pub(super) enum ApiTag {
     OpenApi,
     /// Import from, export to and synchronization with Git repositories.
     Git,
-    /// Integrations, of which the platform has none.
+    /// Lists of integrations, which are empty.
     Integrations,
     /// Full-text search.
     Search,

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-/// A context path, for example `visitor.claims.plan`. It stands for its whole subtree.
+/// A context path, for example `visitor.claims.plan`. It includes its whole subtree.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ReadPath(pub(super) Vec<Arc<str>>);
 

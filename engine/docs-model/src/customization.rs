@@ -2,15 +2,17 @@
 
 mod actions;
 mod code_theme;
+mod completion;
 mod font;
 mod overrides;
 mod social;
+mod themed;
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use self::{actions::*, code_theme::*, font::*, overrides::*, social::*};
+pub use self::{actions::*, code_theme::*, font::*, overrides::*, social::*, themed::*};
 use super::{
     BoundedText, BoundedVec, Color, Condition, ContentRef, Emoji, LocalizedText, LocalizedTitle, SiteTitle,
     TranslationLanguage, Url, condition, patch::deserialize_non_null,
@@ -26,23 +28,6 @@ pub type LinkTitle = BoundedText<0, 64>;
 pub type Copyright = BoundedText<0, 512>;
 /// Message of an announcement.
 pub type AnnouncementMessage = BoundedText<2, 128>;
-
-/// A pair of values for the light and the dark theme.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Themed{T}"))]
-pub struct Themed<T> {
-    /// The value for the light theme.
-    pub light: T,
-    /// The value for the dark theme.
-    pub dark: T,
-}
-
-impl Themed<Color> {
-    fn same_for_both(color: Color) -> Self {
-        Self { light: color.clone(), dark: color }
-    }
-}
 
 macro_rules! choices {
     ($($(#[$doc:meta])* $name:ident { $first:ident $(, $rest:ident)* $(,)? }),* $(,)?) => {$(

@@ -46,13 +46,7 @@ impl<'p> ChangeRequestHandle<'p> {
                 let storing = platform.begin_write_window();
                 let at = platform.read_merge_sides(actor, space, name, SpaceAction::Review).await?;
                 let (main, request) = (&at.space, &at.request);
-                let merged = platform
-                    .content()
-                    .merge(
-                        &main.domain,
-                        ThreeWay { base: request.base_root, ours: main.root, theirs: request.root },
-                    )
-                    .await?;
+                let merged = at.merge(platform).await?;
                 let by = actor.require_user()?.clone();
                 let revision = RevisionRecord {
                     parents: vec![main.head.clone(), request.head.clone()],
@@ -97,13 +91,7 @@ impl<'p> ChangeRequestHandle<'p> {
                         conflicts: Vec::new(),
                     });
                 }
-                let merged = platform
-                    .content()
-                    .merge(
-                        &main.domain,
-                        ThreeWay { base: request.base_root, ours: main.root, theirs: request.root },
-                    )
-                    .await?;
+                let merged = at.merge(platform).await?;
                 let by = actor.require_user()?.clone();
                 let revision = RevisionRecord {
                     parents: vec![request.head.clone(), main.head.clone()],
@@ -194,6 +182,13 @@ struct MergeSides {
 }
 
 impl MergeSides {
+    /// Merges the content of the two sides outside any transaction.
+    async fn merge(&self, platform: &Platform) -> Result<ContentMerge> {
+        let (space, request) = (&self.space, &self.request);
+        let sides = ThreeWay { base: request.base_root, ours: space.root, theirs: request.root };
+        Ok(platform.content().merge(&space.domain, sides).await?)
+    }
+
     /// Reads both records again and checks permissions. Returns `None` if either head has changed.
     async fn reread(
         &self,

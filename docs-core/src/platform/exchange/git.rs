@@ -1,5 +1,6 @@
 //! Git import and export: requests, and the repository state of a space.
 
+mod commit_files;
 mod export;
 mod import;
 pub(in crate::platform) mod setting;

@@ -22,9 +22,11 @@ use crate::{
 };
 
 impl<'p> UserHandle<'p> {
-    /// Reads the actor's own user, or another user in an organization of which the actor is a member and not a guest.
+    /// Reads a user: the actor's own, or one who shares an organization with the actor, unless the actor is a guest
+    /// there.
     ///
-    /// A visitor with a content token reads the names of the members of the site's organization, whom pages mention.
+    /// With the content token of a site, the members of its organization are returned without e-mail address, because
+    /// pages can mention them.
     #[boxed]
     pub async fn get(self) -> Result<User> {
         let (platform, ref actor, id) = self.parts();

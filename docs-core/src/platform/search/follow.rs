@@ -17,7 +17,7 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::Mutex;
 
-use super::{is_indexed, text_hash};
+use super::indexed_text::{is_indexed, text_hash};
 use crate::{
     Error, ErrorKind, Result,
     content::{

@@ -9,8 +9,8 @@ use std::{
 };
 
 use super::{
-    Audience,
     follow::{Follower, IndexBatch, split_sections},
+    found_page::{Audience, FoundPage},
 };
 use crate::{
     Result,
@@ -22,22 +22,11 @@ use crate::{
         publishing::visitors::ContentReader,
     },
     ports::search::{IndexChange, IndexedGeneratedPages, PageDocument, PageHit},
-    store::{Batches, Hash, key, records::SpaceRecord},
+    store::{Batches, key, records::SpaceRecord},
 };
 
 /// Number of spaces read per batch.
 const SPACE_BATCH: u32 = 100;
-
-/// A visible page among the hits.
-pub(super) struct FoundPage {
-    pub(super) title: String,
-    pub(super) description: String,
-    /// The pages above it, the top page first.
-    pub(super) ancestors: Vec<SearchAncestor>,
-    pub(super) path: String,
-    /// The hash of its current text.
-    pub(super) text: Hash,
-}
 
 impl Platform {
     /// Updates the index for the generated pages of a space. Returns the record of them, or `None` if the content has

@@ -14,10 +14,10 @@ use self::{
     write::{ExportChanges, ExportComparison, Preparer, PushFileSource},
 };
 use super::{
+    commit_files::{book_config, content_paths, repo_tree, text_at},
     no_git,
     sync::{
-        Attempt, CommitOrigin, ExportPayload, Times, book_config, content_paths, deleted_branch_error,
-        format_error, git_error, is_set, repo_tree, text_at,
+        Attempt, CommitOrigin, ExportPayload, Times, deleted_branch_error, format_error, git_error, is_set,
     },
 };
 use crate::{

@@ -1,6 +1,6 @@
 //! Code shared by Git imports and exports.
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use percent_encoding::percent_decode_str;
@@ -9,10 +9,7 @@ use url::{ParseError, Url};
 
 use crate::{
     Error, ErrorKind, Result,
-    content::gitsync::{
-        BookFormat, CommitEntry, EntryKind, FileHost, FormatError, HONKIT_FILE, HONKIT_SCRIPT,
-        MAX_BOOK_BYTES, MDBOOK_FILE, PathError, RepoConfig, RepoPath, RepoTree,
-    },
+    content::gitsync::{FileHost, FormatError, PathError, RepoPath},
     model::{
         BoundedText, ExportGitRepository, GitCommit, GitInfoProvider, GitInfoUpdate, GitProvider,
         GitSyncDirection, ImportGitRepository, JobId, RevisionId, SpaceId, Timestamp, Url as WebUrl, UserId,
@@ -25,29 +22,16 @@ use crate::{
         library::{follow::git::lane, head::move_head_to},
     },
     policy::{SpaceAction, SpaceProof},
-    ports::{Checkout, Commit, FetchRequest, GitAccess, GitError, RepoEntry, RepoEntryKind},
+    ports::{Commit, FetchRequest, GitAccess, GitError},
     store::{
         Operation, Tx,
         jobs::{self, Audience, FinishJob, NewJob, PutOff},
-        records::{ContentPaths, GitInfo, GitState, RevisionRecord, SpaceRecord, git_source},
+        records::{GitInfo, GitState, RevisionRecord, SpaceRecord, git_source},
     },
 };
 
 /// Maximum length of a stored commit message in characters.
 const MAX_MESSAGE: usize = 4_000;
-
-/// Returns the locations of the content in a commit, in their stored form.
-pub(super) fn content_paths(config: &RepoConfig) -> Option<ContentPaths> {
-    let project = config.project();
-    let below = |path: &RepoPath| {
-        if *path == project { Some(String::new()) } else { path.relative_to(&project).map(str::to_owned) }
-    };
-    Some(ContentPaths {
-        root: below(&config.root)?,
-        readme: below(&config.readme)?,
-        summary: below(&config.summary)?,
-    })
-}
 
 pub(in crate::platform) type ImportPayload = SyncPayload<ImportGitRepository>;
 pub(in crate::platform) type ExportPayload = SyncPayload<ExportGitRepository>;
@@ -391,101 +375,6 @@ pub(super) fn open_url(platform: &Platform, space: &SpaceId, sealed: &str) -> Re
     })
 }
 
-/// Bytes reserved per byte of the paths and targets of symbolic links of a commit: the listing and the copies in the
-/// tree of its files.
-const BYTES_PER_LISTED_BYTE: u64 = 6;
-
-/// Returns the bytes to reserve for the list of the files of a commit.
-pub(super) fn list_bytes(entries: &[RepoEntry]) -> u64 {
-    let target = |entry: &RepoEntry| match &entry.kind {
-        RepoEntryKind::Symlink(target) => target.len(),
-        RepoEntryKind::File | RepoEntryKind::Executable | RepoEntryKind::Submodule => 0,
-    };
-    let bytes: usize = entries.iter().map(|entry| entry.path.len() + target(entry)).sum();
-    BYTES_PER_LISTED_BYTE * bytes as u64
-}
-
-/// Returns the files of a commit.
-pub(super) fn repo_tree(checkout: &dyn Checkout) -> RepoTree {
-    RepoTree::new(checkout.entries().iter().map(|entry| CommitEntry {
-        path: entry.path.clone(),
-        size: entry.size,
-        kind: match &entry.kind {
-            RepoEntryKind::File => EntryKind::File,
-            RepoEntryKind::Executable => EntryKind::Executable,
-            RepoEntryKind::Symlink(target) => EntryKind::Symlink(target.clone()),
-            RepoEntryKind::Submodule => EntryKind::Submodule,
-        },
-    }))
-}
-
-/// Returns the configuration of a repository of mdBook or HonKit, or `None` for another repository. A file that cannot
-/// be read is a warning of the configuration.
-pub(super) async fn book_config(
-    checkout: Option<&dyn Checkout>,
-    tree: &RepoTree,
-    project: &RepoPath,
-) -> Result<Option<RepoConfig>> {
-    for (name, format) in [(MDBOOK_FILE, BookFormat::MdBook), (HONKIT_FILE, BookFormat::HonKit)] {
-        let path = project.join(name).map_err(|error| path_error(&error))?;
-        let text = match tree.file(&path) {
-            Ok(None) => continue,
-            Ok(Some(file)) if file.size > MAX_BOOK_BYTES => {
-                let problem = format!("must be at most {} KiB", MAX_BOOK_BYTES >> 10);
-                return Ok(Some(RepoConfig::unread_book(format, name, project, &problem)));
-            }
-            Ok(Some(_)) => text_at(checkout, tree, &path, MAX_BOOK_BYTES).await?.unwrap_or_default(),
-            Err(error) => {
-                // The message begins with the file.
-                let error = error.to_string();
-                let problem = error.split_once(": ").map_or(error.as_str(), |(_, problem)| problem);
-                return Ok(Some(RepoConfig::unread_book(format, name, project, problem)));
-            }
-        };
-        return Ok(Some(match format {
-            BookFormat::MdBook => RepoConfig::from_mdbook(&text, project),
-            BookFormat::HonKit | BookFormat::Native => RepoConfig::from_honkit(&text, project),
-        }));
-    }
-    let script = project.join(HONKIT_SCRIPT).map_err(|error| path_error(&error))?;
-    if tree.file(&script).ok().flatten().is_none() {
-        return Ok(None);
-    }
-    let problem = format!("a program, which is not run; write the settings to {HONKIT_FILE}");
-    Ok(Some(RepoConfig::unread_book(BookFormat::HonKit, HONKIT_SCRIPT, project, &problem)))
-}
-
-/// Returns the text of a file, or `None` if it is missing.
-pub(super) async fn text_at(
-    checkout: Option<&dyn Checkout>,
-    tree: &RepoTree,
-    path: &RepoPath,
-    limit: u64,
-) -> Result<Option<String>> {
-    let Some(checkout) = checkout else { return Ok(None) };
-    let Some(file) = tree.file_within(path, limit).map_err(format_error)? else { return Ok(None) };
-    let bytes = checkout.read(file.source.as_str()).await.map_err(git_error)?;
-    Ok(Some(decode_text(bytes.to_vec()).0))
-}
-
-/// Decodes a file as text. The second element lists the replacements, each worded as the end of a sentence.
-pub(super) fn decode_text(bytes: Vec<u8>) -> (String, Vec<&'static str>) {
-    let mut replaced = Vec::new();
-    let text = String::from_utf8(bytes).unwrap_or_else(|error| {
-        replaced.push("is not UTF-8; invalid bytes were replaced");
-        String::from_utf8_lossy(error.as_bytes()).into_owned()
-    });
-    // The API rejects NUL, so a client could not save the page again.
-    let clean = match without_nul(&text) {
-        Cow::Borrowed(_) => None,
-        Cow::Owned(clean) => Some(clean),
-    };
-    if clean.is_some() {
-        replaced.push("contains NUL characters, which were replaced");
-    }
-    (clean.unwrap_or(text), replaced)
-}
-
 /// Returns the name of a repository: the last segment of its path.
 fn repo_name(address: &str) -> String {
     let url = Url::parse(address);
@@ -612,15 +501,6 @@ fn stored_message(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn each_path_and_link_target_of_a_commit_is_charged() {
-        let entry = |path: &str, kind| RepoEntry { path: path.to_owned(), oid: String::new(), size: 9, kind };
-        let link = |path| entry(path, RepoEntryKind::Symlink("target".to_owned()));
-        let entries = [entry("a.md", RepoEntryKind::File), link("b"), link("c")];
-        assert_eq!(list_bytes(&entries), BYTES_PER_LISTED_BYTE * (4 + 2 * (1 + 6)));
-        assert_eq!(list_bytes(&[]), 0);
-    }
 
     #[test]
     fn credentials_are_removed_from_the_displayed_url() {

@@ -1,5 +1,6 @@
 //! Redirects from former paths of a site to its current content or to other sites.
 
+mod record;
 mod resolve;
 
 use std::sync::Arc;
@@ -8,12 +9,12 @@ use async_trait::async_trait;
 use docs_macros::{boxed, operation};
 use serde::{Deserialize, Serialize};
 
-use self::resolve::unknown_destination;
+use self::record::{find, missing_redirect, unknown_destination, view};
 use crate::{
     Error, ErrorKind, Result,
     model::{
         CreateSiteRedirect, JobId, OrgId, RedirectDestination, RedirectId, RedirectOrder, SiteId,
-        SiteRedirect, SiteRedirectObject, Timestamp, UpdateSiteRedirect,
+        SiteRedirect, Timestamp, UpdateSiteRedirect,
     },
     platform::{
         access,
@@ -144,29 +145,6 @@ impl<'p> RedirectHandle<'p> {
         let delete = redirect_update(actor, org, site, id, None);
         Error::ignore_not_found(platform.write(actor, &delete).await.map(drop))
     }
-}
-
-fn missing_redirect() -> Error {
-    Error::not_found("redirect")
-}
-
-fn view(redirect: &RedirectRecord) -> SiteRedirect {
-    SiteRedirect {
-        object: SiteRedirectObject::Is,
-        id: redirect.id.clone(),
-        source: redirect.source.clone(),
-        draft: redirect.draft,
-        capture_wildcard: redirect.capture_wildcard,
-        permanent: redirect.permanent,
-        destination: redirect.destination.clone(),
-        created_at: redirect.created_at,
-        updated_at: redirect.updated_at,
-    }
-}
-
-async fn find(tx: &Tx, site: &SiteId, id: &RedirectId) -> Result<Arc<RedirectRecord>> {
-    let redirect: Option<Arc<RedirectRecord>> = tx.get(&RedirectRecord::key_for(id)).await?;
-    redirect.filter(|redirect| redirect.site == *site).ok_or_else(missing_redirect)
 }
 
 fn source_conflict() -> Error {

@@ -24,8 +24,9 @@ use crate::{
     platform::{
         content::files::FilePlace,
         exchange::git::{
+            commit_files::{decode_text, text_at},
             import::{MAX_TEXT_BYTES, check_size},
-            sync::{decode_text, format_error, git_error, text_at},
+            sync::{format_error, git_error},
         },
         jobs::Progress,
         kernel::platform::Platform,

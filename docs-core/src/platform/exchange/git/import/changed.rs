@@ -18,7 +18,10 @@ use crate::{
     model::{ContentRef, FileId},
     platform::{
         content::files::NewFile,
-        exchange::git::sync::{content_paths, format_error, git_error, path_error},
+        exchange::git::{
+            commit_files::content_paths,
+            sync::{format_error, git_error, path_error},
+        },
     },
     ports::RepoEntryKind,
     store::Hash,

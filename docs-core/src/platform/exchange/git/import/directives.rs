@@ -11,7 +11,10 @@ use crate::{
         markdown::MAX_PAGE_FILE_BYTES,
         run_in_place,
     },
-    platform::exchange::git::sync::{decode_text, format_error, git_error},
+    platform::exchange::git::{
+        commit_files::decode_text,
+        sync::{format_error, git_error},
+    },
 };
 
 /// Maximum total size in bytes of the included files that are cached between two pages.

@@ -23,9 +23,9 @@ use crate::{
     },
     platform::{
         exchange::{
-            git::sync::{
-                UnexportableFields, book_config, content_paths, decode_text, format_error, git_error,
-                list_bytes, repo_tree,
+            git::{
+                commit_files::{book_config, content_paths, decode_text, list_bytes, repo_tree},
+                sync::{UnexportableFields, format_error, git_error},
             },
             import::gather::UNKNOWN_IMPORT_BYTES,
         },

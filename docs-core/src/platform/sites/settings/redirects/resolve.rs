@@ -4,7 +4,7 @@ use std::{slice, sync::Arc};
 
 use docs_macros::boxed;
 
-use super::{find, missing_redirect, view};
+use super::record::{find, missing_redirect, unknown_destination, view};
 use crate::{
     Error, ErrorKind, Result,
     content::View,
@@ -186,18 +186,6 @@ fn not_found_to_none<T>(found: Result<T>) -> Result<Option<T>> {
     }
 }
 
-pub(super) fn unknown_destination(destination: &RedirectDestination) -> Error {
-    match destination {
-        RedirectDestination::SiteSection { .. } => {
-            Error::invalid("destination.siteSectionId", "the site has no such section")
-        }
-        RedirectDestination::SiteSpace { .. } | RedirectDestination::SitePage { .. } => {
-            Error::invalid("destination.siteSpaceId", "the site has no such site space")
-        }
-        RedirectDestination::External { .. } => Error::invalid("destination.url", "must be a web URL"),
-    }
-}
-
 /// A redirect that applies to a path.
 struct RedirectMatch {
     redirect: Arc<RedirectRecord>,
@@ -237,12 +225,11 @@ fn append_captured(url: &str, captured: &str) -> String {
     }
     let (path, rest) = url.split_at(url.find(['?', '#']).unwrap_or(url.len()));
     let is_bare_host = path.split_once("://").is_none_or(|(_, rest)| !rest.contains('/'));
-    let captured_path = captured.strip_prefix('/');
-    match (captured_path, path.strip_suffix('/')) {
-        (None, _) if is_bare_host => format!("{path}/{captured}{rest}"),
-        (Some(_), Some(path)) => format!("{path}{captured}{rest}"),
-        _ => format!("{path}{captured}{rest}"),
-    }
+    let (path, separator) = match captured.starts_with('/') {
+        true => (path.strip_suffix('/').unwrap_or(path), ""),
+        false => (path, if is_bare_host { "/" } else { "" }),
+    };
+    format!("{path}{separator}{captured}{rest}")
 }
 
 #[cfg(test)]
