@@ -7,6 +7,20 @@ use crate::{
     server::{Server, id},
 };
 
+/// Creates a site with a section, a group, a site space, a share link and a redirect.
+async fn site_with_lists(s: &Server, space: &str) -> String {
+    let site = s.site("Docs", &[]).await;
+    let section = s.post(&format!("{site}/sections"), 201, json!({ "spaceId": space })).await.body;
+    let group = json!({ "title": "Group", "sections": [section["id"]] });
+    s.post(&format!("{site}/section-groups"), 201, group).await;
+    let place = id(&s.get(&format!("{site}/site-spaces")).await["items"][0]);
+    s.post(&format!("{site}/share-links"), 201, json!({ "name": "Friends" })).await;
+    let destination = json!({ "kind": "site-space", "siteSpaceId": place });
+    let redirect = json!({ "source": "/old", "destination": destination });
+    s.post(&format!("{site}/redirects"), 201, redirect).await;
+    site
+}
+
 /// Returns all lists of the platform, each with one item, except for lists of links, which have two.
 async fn lists(s: &Server) -> Vec<String> {
     let (space, request, page) = work(s).await;
@@ -21,15 +35,7 @@ async fn lists(s: &Server) -> Vec<String> {
     let users = json!({ "users": [id(&s.get("/v1/user").await)] });
     s.post(&format!("{request}/requested-reviewers"), 200, users).await;
     s.post(&format!("{request}/merge"), 200, json!({})).await;
-    let site = s.site("Docs", &[]).await;
-    let section = s.post(&format!("{site}/sections"), 201, json!({ "spaceId": space })).await.body;
-    let group = json!({ "title": "Group", "sections": [section["id"]] });
-    s.post(&format!("{site}/section-groups"), 201, group).await;
-    let place = id(&s.get(&format!("{site}/site-spaces")).await["items"][0]);
-    s.post(&format!("{site}/share-links"), 201, json!({ "name": "Friends" })).await;
-    let destination = json!({ "kind": "site-space", "siteSpaceId": place });
-    let redirect = json!({ "source": "/old", "destination": destination });
-    s.post(&format!("{site}/redirects"), 201, redirect).await;
+    let site = site_with_lists(s, &space).await;
     let collection = s.post(&format!("/v1/orgs/{}/collections", s.org), 201, json!({})).await.body;
     s.post(&format!("/v1/spaces/{space}/move"), 200, json!({ "parent": collection["id"] })).await;
     crate::openapi_specs::spec(s, "pets").await;
