@@ -226,6 +226,10 @@ fn footnotes_are_attached_to_their_references() {
         ),
         ("| T\\[^1] |\n|---|\n| a[^1] |\n\n[^1]: n\n", "table(T[^1] / p({a: p(n)}))"),
         (
+            "{% x %}\n[x][^n]\n{% endx %}\n\n## a[x][^n] {#id}\n\n[x]: /z\n\n[^n]: n\n",
+            "p([x]</z>{^1^: p(n)}) h1#id(a[x]</z>{^2^: p(n)})",
+        ),
+        (
             "{% hint style=\"info\" %}\nwith a note[^h].\n\n[^h]: Note in a hint.\n{% endhint %}\n",
             "Info(p(with a {note: p(Note in a hint.)}.))",
         ),
