@@ -97,6 +97,9 @@ fn place<'s>(section: Option<&'s SiteSection>, space: &'s SiteSpace) -> SitePlac
     SitePlace { section, space, path }
 }
 
+/// The URL of a link to a missing page in exported Markdown. It is not an address.
+const BROKEN_REFERENCE: &str = "broken-reference";
+
 /// The URL and name of a referenced item.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReferenceTarget {
@@ -208,7 +211,7 @@ impl Addresses {
     pub(crate) fn target(&self, target: &ContentRef) -> ReferenceTarget {
         match target {
             ContentRef::Url { url } => ReferenceTarget {
-                href: safe_link(url).map(Cow::into_owned),
+                href: safe_link(url).filter(|url| url != BROKEN_REFERENCE).map(Cow::into_owned),
                 name: Some(url.clone()),
                 is_outside: !url.starts_with(['/', '#', '?', '.']) || url.starts_with("//"),
             },

@@ -128,7 +128,7 @@ mod tests {
         let told = |fault: Fault| fault.into_convert_error(JobKind::Convert, &options.convert).to_string();
         assert_eq!(
             told(Fault::Memory),
-            "the document exceeded the memory limit of 1.0 GiB; split it, or remove its largest parts"
+            "the document exceeded the memory limit of 512 MiB; split it, or remove its largest parts"
         );
         assert!(told(Fault::Cpu).starts_with("the document exceeded the CPU time limit of 45 seconds; "));
         assert!(told(Fault::Wall).starts_with("the document exceeded the time limit of 60 seconds; "));

@@ -122,15 +122,14 @@ impl Renderer<'_> {
         self.named_card(&to, &name, note, caption)
     }
 
-    /// Renders the card of a reference. If its address is broken, it shows the label in the source of the block.
+    /// Renders the card of a reference. The card of a URL shows the label in the source of the block.
     pub(super) fn reference_card(&self, block: &Block, target: &ContentRef) -> Markup {
         let to = self.target(target);
-        let label = || block.spelling.as_deref().and_then(written_label);
-        let written = match (&to.name, target) {
-            (None, ContentRef::Url { .. }) => label(),
+        let written = match target {
+            ContentRef::Url { .. } => block.spelling.as_deref().and_then(written_label),
             _ => None,
         };
-        let name = to.name.clone().or(written).unwrap_or_else(|| "…".to_owned());
+        let name = written.or_else(|| to.name.clone()).unwrap_or_else(|| "…".to_owned());
         self.named_card(&to, &name, None, None)
     }
 
@@ -167,12 +166,10 @@ impl Renderer<'_> {
     }
 }
 
-/// Returns the text of the first link in the source of a reference block.
+/// Returns the text within the tags of a reference block: the label of its link.
 fn written_label(source: &str) -> Option<String> {
-    let inside = source.split_once("%}")?.1;
-    let start = inside.find('[')?;
-    let label = &inside[start + 1..start + inside[start..].find("](")?];
-    let document = document::parse(label);
+    let (inside, _) = source.split_once("%}")?.1.rsplit_once("{%")?;
+    let document = document::parse(inside.trim());
     let text = document::plain_text(&document::reading_view(&document));
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
