@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BoundedText, DocumentInput, VariableValue, patch::deserialize_non_null};
+use super::{BoundedText, DocumentInput, Title, VariableValue, patch::deserialize_non_null};
 
 /// Pattern of padded Base64 in which the unused bits of the last group are zero.
 #[cfg(feature = "schema")]
@@ -82,7 +82,7 @@ pub struct UpdateVariablesChange {
 pub struct InsertReusableContentChange {
     /// The title. It must not be blank.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::NOT_BLANK)))]
-    pub title: BoundedText<1, 1000>,
+    pub title: Title,
     pub document: DocumentInput,
 }
 
@@ -98,7 +98,7 @@ pub struct UpdateReusableContentChange {
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::NOT_BLANK)))]
-    pub title: Option<BoundedText<1, 1000>>,
+    pub title: Option<Title>,
     /// The new content, replacing all of it.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]

@@ -1,5 +1,7 @@
 //! Limits for the content of a space. Every change checks them: edits, imports, merges and reverts.
 
+use crate::BoundedText;
+
 /// Maximum number of pages per space, including groups and links. A computed page counts as one.
 pub const MAX_SPACE_PAGES: usize = 25_000;
 
@@ -20,6 +22,9 @@ pub const MAX_PATH_BYTES: usize = 1_000;
 
 /// Maximum length of the title of a page or a reusable content block, in characters.
 pub const MAX_TITLE: usize = 1_000;
+
+/// The title of a page or a reusable content block.
+pub type Title = BoundedText<1, MAX_TITLE>;
 
 /// Maximum number of pages per space that are generated from OpenAPI specifications, over all computed pages.
 pub const MAX_COMPUTED_PAGES: usize = 2_000;

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as SerdeError};
 use serde_json::Value;
 
-use super::{BoundedText, Changed, GitBlob, PageType, Patch, patch::deserialize_non_null};
+use super::{BoundedText, Changed, GitBlob, PageType, Patch, Title, patch::deserialize_non_null};
 
 /// Passes the table rows to a macro of the caller.
 ///
@@ -211,7 +211,7 @@ macro_rules! define {
             #[serde(default, deserialize_with = "deserialize_non_null")]
             #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
             #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::NOT_BLANK)))]
-            pub title: Option<BoundedText<1, 1000>>,
+            pub title: Option<Title>,
             $($(
                 $(#[$request])*
                 #[serde(default)]

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Maximum number of characters in a title or description, equal to the limit for editors.
-const MAX_CHARS: usize = 1_000;
+const MAX_CHARS: usize = crate::model::MAX_TITLE;
 
 /// A page or reusable content block to translate.
 pub(super) struct TranslationItem {
