@@ -3,7 +3,7 @@
 pub(super) mod collections;
 pub(super) mod follow;
 pub(super) mod head;
-pub(super) mod invites;
+pub(super) mod invite_links;
 pub(super) mod jobs;
 pub(super) mod permissions;
 pub(super) mod spaces;

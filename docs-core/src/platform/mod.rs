@@ -79,7 +79,7 @@ pub use nouns::{
     },
 };
 pub use people::{
-    invites::INVITE_WINDOW,
+    email_invites::INVITE_WINDOW,
     members::MemberFilter,
     saml::{SamlAnswer, SamlSession, SamlStart},
     users::{NewToken, NewUser, TokenInfo, TokenSecret},

@@ -1,6 +1,6 @@
 //! Users, organizations, members, teams, invites and single sign-on.
 
-pub(super) mod invites;
+pub(super) mod email_invites;
 pub(super) mod joining;
 pub(super) mod members;
 pub(super) mod names;

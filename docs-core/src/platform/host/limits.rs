@@ -15,7 +15,7 @@ use crate::{
         jobs,
         kernel::{audit_log, idempotency, import_memory, request, write_window},
         library::{follow, head, permissions, tree},
-        people::{invites, orgs, saml, teams},
+        people::{email_invites, orgs, saml, teams},
         publishing::{outline, resolve, visitors},
         sites::{settings, site},
     },
@@ -69,7 +69,7 @@ pub const LIMITS: &[LimitGroup] = &[
             bytes("A file uploaded, fetched from a `url`, or imported", model::MAX_FILE_BYTES),
             count("`Idempotency-Key`, in visible ASCII characters", request::IdempotencyKey::MAX),
             bytes("A response that is stored for replay", idempotency::MAX_ANSWER_BYTES as u64),
-            count("Addresses in one invitation to an organization", invites::MAX_EMAILS),
+            count("Addresses in one invitation to an organization", email_invites::MAX_EMAILS),
             count("Users and teams in one invitation to a space or a collection", permissions::MAX_INVITED),
             count("Team members changed in one request", teams::MAX_MEMBER_CHANGES),
             bytes("A delivery to a webhook", git::MAX_DELIVERY),
@@ -180,7 +180,7 @@ pub const LIMITS: &[LimitGroup] = &[
         name: "Windows",
         limits: &[
             window("Time to restore a deleted space", head::RESTORE_WINDOW),
-            window("Validity of an e-mail invitation", invites::INVITE_WINDOW),
+            window("Validity of an e-mail invitation", email_invites::INVITE_WINDOW),
             window(
                 "Retention of the response to a request with an `Idempotency-Key`",
                 idempotency::IDEMPOTENCY_WINDOW,

@@ -135,14 +135,14 @@ const ROOMS: &[(&str, &[&str])] = &[
             "precondition",
         ],
     ),
-    ("people", &["users", "members", "saml", "joining", "names", "teams", "invites", "orgs"]),
+    ("people", &["users", "members", "saml", "joining", "names", "teams", "email_invites", "orgs"]),
     (
         "publishing",
         &["keys", "outline", "placement", "share_links", "visitors", "address", "mentions", "resolve"],
     ),
     (
         "library",
-        &["follow", "head", "tree", "views", "spaces", "collections", "permissions", "invites", "jobs"],
+        &["follow", "head", "tree", "views", "spaces", "collections", "permissions", "invite_links", "jobs"],
     ),
     (
         "content",

@@ -227,7 +227,7 @@ pub(super) const INPUTS: &[Input] = &[
         bounds: &[
             bound(
                 "Addresses in one invitation",
-                "docs-core/src/platform/people/invites.rs::MAX_EMAILS",
+                "docs-core/src/platform/people/email_invites.rs::MAX_EMAILS",
                 Beyond::Refused,
                 "docs-http/tests/http/people.rs::users_are_invited_by_email_address",
             ).measured("invitations and teams"),

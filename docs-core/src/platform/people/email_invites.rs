@@ -1,4 +1,4 @@
-//! Invites to an organization: by e-mail address and by link.
+//! Invites to an organization by e-mail address.
 
 use std::collections::BTreeSet;
 
