@@ -8,6 +8,7 @@ pub(in crate::platform) mod exports;
 pub(in crate::platform) mod folder;
 pub(in crate::platform) mod gather;
 mod links;
+mod page_url;
 pub(in crate::platform) mod upload;
 pub(in crate::platform) mod warnings;
 mod wiki;

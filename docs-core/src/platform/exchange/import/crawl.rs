@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use super::{
     ImportItems,
     gather::{Draft, Gatherer, MAX_PAGES, conversion_error, is_html},
-    links::{self, PageUrl, Scope},
+    links,
+    page_url::{PageUrl, Scope},
     warnings::ImportWarnings,
 };
 use crate::{

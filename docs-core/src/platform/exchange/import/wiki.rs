@@ -8,7 +8,7 @@ use super::{
     ImportItems,
     folder::{Folder, MAX_PAGES},
     gather::{Gatherer, MAX_FILES_BYTES, UNKNOWN_IMPORT_BYTES},
-    links,
+    links, page_url,
 };
 use crate::{
     Error, ErrorKind, Result,
@@ -139,7 +139,7 @@ impl Wiki {
         repository.set_fragment(None);
         repository.set_path(&format!("/{owner}/{name}.wiki.git"));
         // Links to the pages have no credentials.
-        let mut pages = links::without_credentials(repository.clone());
+        let mut pages = page_url::without_credentials(repository.clone());
         pages.set_path(&format!("/{owner}/{name}/wiki/"));
         Ok(Self { repository: repository.into(), pages: pages.into() })
     }
