@@ -18,13 +18,12 @@ use url::Url;
 use crate::{
     assets::{Asset, SITE_SEGMENT},
     claims::{claims, encode_claims, is_claim},
-    encode::encode_segments,
     machine::{SiteList, full_list, markdown_page, mcp, robots, site_list},
     page::{
         AnonymousPageKey, Caches, FoundPage, PageKey, RenderedPage, SpaceKey, bare_page, compare_page,
         document_page, find_page, list_page, not_found_page, results_as_json, search_page,
     },
-    page_redirect::redirect_url,
+    page_redirect::{redirect_url, site_redirect},
     page_tree::EntryKind,
     preview::{self, COMPARE, Preview},
     preview_route::{self, PreviewRoute},
@@ -497,15 +496,8 @@ impl SiteServer {
         if let Some(to) = redirect_url(visit, &place, &frame, &below, asked.query).await? {
             return Ok(redirect(&to, &self.policy));
         }
-        for path in [below_site, &below_space] {
-            if let Some(found) = visit.redirect(&format!("/{}", encode_segments(path))).await? {
-                let is_permanent = found.redirect.permanent && visit.is_for_all;
-                let status = match is_permanent {
-                    true => StatusCode::PERMANENT_REDIRECT,
-                    false => StatusCode::TEMPORARY_REDIRECT,
-                };
-                return Ok(redirect_with_status(status, &found.target, &self.policy));
-            }
+        if let Some((status, to)) = site_redirect(visit, [below_site, &below_space]).await? {
+            return Ok(redirect_with_status(status, &to, &self.policy));
         }
         self.send_not_found(asked, visit).await
     }

@@ -1,11 +1,12 @@
-//! Redirects from previous paths of pages within a space.
+//! Redirects of a site: those that users create, and from previous paths of pages within a space.
 
 use docs_core::{ErrorKind, Result};
 use percent_encoding::utf8_percent_encode;
+use poem::http::StatusCode;
 
 use crate::{
     address::{SitePlace, to_markdown_address},
-    encode::SEGMENT,
+    encode::{SEGMENT, encode_segments},
     page_tree::{EntryKind, PageTree},
     visit::Visit,
 };
@@ -70,4 +71,23 @@ pub(crate) async fn redirect_url(
     let query = if query.is_empty() { String::new() } else { format!("?{query}") };
     let anchor = anchor.map(|anchor| format!("#{}", utf8_percent_encode(&anchor, SEGMENT)));
     Ok(Some(format!("{to}{query}{}", anchor.unwrap_or_default())))
+}
+
+/// Finds a redirect that users created for one of the paths. Returns the status and the URL of the response.
+///
+/// # Errors
+/// Errors of the platform.
+pub(crate) async fn site_redirect(
+    visit: &Visit,
+    paths: [&[String]; 2],
+) -> Result<Option<(StatusCode, String)>> {
+    for path in paths {
+        if let Some(found) = visit.redirect(&format!("/{}", encode_segments(path))).await? {
+            let is_permanent = found.redirect.permanent && visit.is_for_all;
+            let status =
+                if is_permanent { StatusCode::PERMANENT_REDIRECT } else { StatusCode::TEMPORARY_REDIRECT };
+            return Ok(Some((status, found.target)));
+        }
+    }
+    Ok(None)
 }
