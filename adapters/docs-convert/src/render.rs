@@ -132,7 +132,7 @@ impl Renderer<'_, '_> {
         // Level 1 is reserved for the title.
         let level = (level + self.content.shift).clamp(2, 6);
         let plain = collapse(&dom.text_of(id, |id| self.content.is_dropped(id)));
-        let anchor = self.anchor(id).filter(|anchor| *anchor != docs_markup::slugify(&plain));
+        let anchor = self.anchor(id).filter(|anchor| *anchor != docs_markup::heading_anchor(&plain));
         let anchor =
             anchor.map(|anchor| format!(" <a href=\"#{anchor}\" id=\"{anchor}\"></a>")).unwrap_or_default();
         out.push_other(&format!("{} {text}{anchor}", "#".repeat(level)));

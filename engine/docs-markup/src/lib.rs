@@ -26,6 +26,6 @@ mod unique;
 mod variables;
 
 pub use docs_model::PagePatch;
-pub use slug::{MAX_SLUG, append_number, slugify};
+pub use slug::{MAX_SLUG, append_number, heading_anchor, slugify};
 pub use unique::UniqueNames;
 pub use variables::{NotVariables, check_variables};

@@ -5,6 +5,12 @@ use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 /// Maximum number of characters in a slug.
 pub const MAX_SLUG: usize = 100;
 
+/// Returns the anchor of a heading that has no explicit one, before it is made unique. It may be empty.
+#[must_use]
+pub fn heading_anchor(text: &str) -> String {
+    slugify(text)
+}
+
 /// Converts a title to a path segment.
 ///
 /// Letters and digits of every script are converted to lower case. Dots, underscores and plus signs are preserved,

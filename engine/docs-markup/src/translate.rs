@@ -13,7 +13,7 @@ use docs_model::{
 
 use crate::{
     document::{DocumentSource, Invalid, block_fingerprints, edited, is_verbatim, parse, print},
-    slug::slugify,
+    slug::heading_anchor,
 };
 
 use protect::ProtectedSegment;
@@ -156,7 +156,7 @@ impl SegmentVisitor<'_> {
             if self.nodes(&mut block.nodes)
                 && let (Some(anchor), Some(id)) = (anchor, explicit_anchor(&mut block.kind))
                 && id.is_none()
-                && slugify(&words(&block.nodes)) != anchor
+                && heading_anchor(&words(&block.nodes)) != anchor
             {
                 *id = Some(anchor);
             }

@@ -1,6 +1,6 @@
 //! Resolution of references.
 
-use docs_markup::{document::Anchors, slugify};
+use docs_markup::{document::Anchors, heading_anchor};
 use docs_model::{ContentRef, PageId, ReusableId, SpaceId};
 
 use super::{BookLowering, page_label};
@@ -113,7 +113,7 @@ impl BookLowering<'_> {
     pub(super) fn label(&mut self, anchor: Option<&str>, text: &str) -> Option<String> {
         let anchor = match anchor {
             Some(anchor) => one_line(anchor),
-            None => slugify(text),
+            None => heading_anchor(text),
         };
         let label = anchor_label(self.page, &anchor);
         (!anchor.is_empty() && self.labels.insert(label.clone())).then_some(label)

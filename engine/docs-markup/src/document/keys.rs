@@ -8,7 +8,7 @@ use std::{
 use docs_model::{BASE32, Block, BlockKind, BlockMeta, CellValue, Document, Fragment, Leaf, Node, TextNode};
 
 use super::spelling;
-use crate::{UniqueNames, slug::slugify};
+use crate::{UniqueNames, slug::heading_anchor};
 
 /// Length of a key in characters: 80 bits of a hash.
 const KEY_CHARS: usize = 16;
@@ -289,7 +289,8 @@ fn missing_anchors(document: &mut Document) {
 
 /// Returns an unused anchor derived from `text`.
 fn free_anchor(text: &str, taken: &mut UniqueNames) -> String {
-    let slug = Some(slugify(text)).filter(|slug| !slug.is_empty()).unwrap_or_else(|| NAMELESS.to_owned());
+    let slug =
+        Some(heading_anchor(text)).filter(|slug| !slug.is_empty()).unwrap_or_else(|| NAMELESS.to_owned());
     taken.take_slug(slug, 1)
 }
 

@@ -1,6 +1,5 @@
 //! Export into a repository: the inverse of an import.
 
-mod emit;
 mod front;
 mod input;
 mod item_paths;
@@ -8,6 +7,7 @@ mod outline;
 mod paths;
 mod text;
 mod unsafe_names;
+mod yaml_entries;
 
 #[cfg(test)]
 mod tests;

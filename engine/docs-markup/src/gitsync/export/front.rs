@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use docs_model::{CoverMask, CoverSize, PageLayout, PagePatch, PageWidth};
 use serde_json::{Map, Value, json};
 
-use super::emit;
+use super::yaml_entries;
 use crate::markdown::CoverSource;
 
 /// Front matter as keys and values.
@@ -118,7 +118,7 @@ pub(super) fn fresh(keys: &Keys, eol: &str) -> String {
     let known = KEY_ORDER.iter().filter_map(|key| Some((*key, keys.get(*key)?)));
     let others =
         keys.iter().map(|(key, value)| (key.as_str(), value)).filter(|(key, _)| !KEY_ORDER.contains(key));
-    known.chain(others).map(|(key, value)| emit::entry(key, value, eol)).collect()
+    known.chain(others).map(|(key, value)| yaml_entries::entry(key, value, eol)).collect()
 }
 
 /// Returns YAML where the keys that differ between `before` and `after` are set or removed. Every other line is
@@ -134,7 +134,7 @@ pub(super) fn edit_yaml(yaml: &str, before: &Keys, after: &Keys, eol: &str) -> S
             None => out.push_str(lines),
             Some(key) => {
                 if let Some(value) = after.get(&key).filter(|_| written.insert(key.clone())) {
-                    out.push_str(&emit::entry(&key, value, eol));
+                    out.push_str(&yaml_entries::entry(&key, value, eol));
                 }
             }
         }

@@ -6,9 +6,10 @@ use docs_model::{ContentRef, PageId};
 use serde_json::Value;
 
 use super::{
-    Repository, SpaceOutline, SpacePage, SpacePageKind, TitleIn, emit,
+    Repository, SpaceOutline, SpacePage, SpacePageKind, TitleIn,
     item_paths::{ExportItem, ItemPaths, relative},
     text::escape,
+    yaml_entries,
 };
 use crate::{
     document::{is_divider, underline},
@@ -475,7 +476,7 @@ fn format_destination(to: &str) -> String {
 fn computed(title: &str, value: &Value, column: usize, style: Style) -> String {
     let Style { eol, mark } = style;
     let pad = " ".repeat(column);
-    let block = emit::block(value, column + 2);
+    let block = yaml_entries::block(value, column + 2);
     let text = match title {
         "API reference" => format!("{pad}{mark} ```yaml\n{block}{pad}  ```\n"),
         title => format!("{pad}{mark} {}\n\n{pad}  ```yaml\n{block}{pad}  ```\n", escape(title)),
