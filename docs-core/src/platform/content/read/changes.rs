@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// Default number of changes returned.
-const DEFAULT_LIMIT: u32 = 10;
+const DEFAULT_CHANGES: u32 = 10;
 
 /// Two content roots to compare.
 struct Comparison {
@@ -53,7 +53,8 @@ impl<'p> ContentHandle<'p> {
     pub async fn list_changes(self, limit: Option<u32>) -> Result<RevisionSemanticChanges> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let of = &self.of.to_content_version();
-        let limit = checked_limit(&PageRequest { page: None, limit: Some(limit.unwrap_or(DEFAULT_LIMIT)) })?;
+        let limit =
+            checked_limit(&PageRequest { page: None, limit: Some(limit.unwrap_or(DEFAULT_CHANGES)) })?;
         let tx = platform.read().await?;
         let compared = platform.read_comparison(&tx, actor, of).await?;
         let merged_from = match &compared.merged {
