@@ -97,17 +97,24 @@ impl Indexed for GrantRecord {
         }
     }
     fn rows(&self) -> Vec<Row> {
-        let (held, count) = match &self.grantee {
-            Grantee::User(user) => {
-                (Self::by_user(&self.organization, user), Self::user_space_count(&self.organization, user))
-            }
-            Grantee::Team(team) => (Self::by_team(team), Self::team_space_count(team)),
+        let organization = &self.organization;
+        let held = match &self.grantee {
+            Grantee::User(user) => Self::by_user(organization, user),
+            Grantee::Team(team) => Self::by_team(team),
         };
-        let mut rows = vec![Row::Index(held.part(self.content.id()).key(), text(kind(&self.content)))];
-        if matches!(self.content, PermissionTarget::Space(_)) && !self.space_deleted {
-            rows.push(Row::Count(count));
-        }
-        rows
+        let count = match (&self.content, &self.grantee) {
+            (PermissionTarget::Space(_), _) if self.space_deleted => None,
+            (PermissionTarget::Space(_), Grantee::User(user)) => {
+                Some(Self::user_space_count(organization, user))
+            }
+            (PermissionTarget::Space(_), Grantee::Team(team)) => Some(Self::team_space_count(team)),
+            (PermissionTarget::Site(_), Grantee::User(user)) => {
+                Some(Self::user_site_count(organization, user))
+            }
+            (PermissionTarget::Site(_), Grantee::Team(_)) | (PermissionTarget::Collection(_), _) => None,
+        };
+        let held = Row::Index(held.part(self.content.id()).key(), text(kind(&self.content)));
+        std::iter::once(held).chain(count.map(Row::Count)).collect()
     }
     fn owner(&self) -> Owner {
         Owner::Organization(self.organization.clone())

@@ -9,7 +9,7 @@ use docs_core::{
         SitePermissionOrigin, SitePermissionReason, SitePermissions, SiteSpacesInput, TeamId,
         UpdatePermission, UpdateSite, UserId, UserSitePermission,
     },
-    platform::{SiteFilter, SitePermissionFilter, SiteSpaceFilter},
+    platform::{MemberFilter, SiteFilter, SitePermissionFilter, SiteSpaceFilter},
     policy::{Layer, SiteRoleSource, effective_role, site_role},
     store::{MAX_SCAN, Mode, PageRequest, Tx, records::GrantRecord},
 };
@@ -413,5 +413,32 @@ async fn deleting_a_site_removes_all_its_grants() {
     assert!(w.as_admin().org(&w.org).site(&site).delete().await.expect("deleted"));
     w.platform.settle().await.expect("settled");
     assert_eq!(left().await, 0);
+    w.check().await;
+}
+
+#[tokio::test]
+async fn member_counts_the_sites_with_a_direct_role() {
+    let w = World::new().await;
+    let (one, other) = (site_by(&w, &w.admin).await, site_by(&w, &w.admin).await);
+    let sue = w.member("Sue", Some(Role::Read)).await;
+    let team = team_of(&w, &[&sue]).await;
+    let counts = async || {
+        let at = w.as_admin().org(&w.org);
+        let member = at.member(&user(&sue)).get().await.expect("a member");
+        let list = at.members().list(&MemberFilter::default(), &PageRequest::default()).await.expect("listed");
+        let listed = list.items.into_iter().find(|listed| listed.id == member.id).expect("in the list");
+        assert_eq!((listed.sites, listed.spaces), (member.sites, member.spaces));
+        (member.sites, member.spaces)
+    };
+    assert_eq!(counts().await, (0, 0));
+    invite(&w, &w.admin, &one, to_users(Some(Role::Read), &[&sue])).await.expect("granted");
+    invite(&w, &w.admin, &other, to_users(Some(Role::Edit), &[&sue])).await.expect("granted");
+    invite(&w, &w.admin, &other, to_team(Some(Role::Edit), &team)).await.expect("granted");
+    assert_eq!(counts().await, (2, 0));
+    invite(&w, &w.admin, &one, to_users(None, &[&sue])).await.expect("removed");
+    assert_eq!(counts().await, (1, 0));
+    w.as_admin().org(&w.org).site(&other).delete().await.expect("deleted");
+    w.platform.settle().await.expect("settled");
+    assert_eq!(counts().await, (0, 0));
     w.check().await;
 }
