@@ -213,6 +213,12 @@ impl ChangeRequestRecord {
         KeyBuf::new("crq.c").part(space.as_str()).part(user.as_str())
     }
 
+    /// Index of the change requests of a space, by the time of their last change.
+    #[must_use]
+    pub fn by_update(space: &SpaceId) -> KeyBuf {
+        KeyBuf::new("crq.u").part(space.as_str())
+    }
+
     /// Key of the last change request number assigned in a space.
     #[must_use]
     pub fn last_number(space: &SpaceId) -> Key {
@@ -236,13 +242,15 @@ impl ChangeRequestRecord {
 }
 
 impl Indexed for ChangeRequestRecord {
-    const INDEXES: &'static [&'static str] = &["crq.n", "crq.s", "crq.c", "ctr"];
+    const INDEXES: &'static [&'static str] = &["crq.n", "crq.s", "crq.c", "crq.u", "ctr"];
     fn key(&self) -> Key {
         Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         let id = super::text(self.id.as_str());
+        let updated = Self::by_update(&self.space).time(self.updated_at.time()).number(self.number);
         let mut rows = vec![
+            Row::Index(updated.key(), id.clone()),
             Row::Unique(Self::by_number(&self.space, self.number), id.clone()),
             Row::Index(Self::by_status(&self.space, self.status).number(self.number).key(), id.clone()),
             Row::Count(Self::count_in(&self.space, None)),

@@ -49,8 +49,12 @@ impl ChangeRequests {
         /// Restricts the list to change requests of this topic of a site. The platform has no topics, so the list is
         /// empty.
         topic: Query<String>,
+        /// Order within a space. Must be `createdAt`: most recently created first.
+        #[oai(name = "orderBy")]
+        order: Query<ChangeRequestOrder>,
     ) -> ApiResult<Reply<List<ChangeRequest>>> {
         let filter = OrgRequestFilter {
+            order: order.0.unwrap_or_default(),
             statuses: status.0.unwrap_or_else(|| vec![ChangeRequestStatus::Open]),
             creator: creator.0,
             contributor: contributor.0,
@@ -64,7 +68,7 @@ impl ChangeRequests {
 
     /// List the change requests of a space
     ///
-    /// Newest first.
+    /// Newest first, unless `orderBy` is `updatedAt`.
     #[oai(
         path = "/spaces/:spaceId/change-requests",
         method = "get",
@@ -87,9 +91,9 @@ impl ChangeRequests {
         /// Restricts the list to change requests of this topic of a site. The platform has no topics, so the list is
         /// empty.
         topic: Query<String>,
-        /// Order of the list, `createdAt`: most recently created first.
+        /// Order of the list: most recently created first, or most recently changed first.
         #[oai(name = "orderBy")]
-        _order: Query<ChangeRequestOrder>,
+        order: Query<ChangeRequestOrder>,
     ) -> ApiResult<Reply<List<ChangeRequest>>> {
         let filter = RequestFilter {
             status: status.0,
@@ -97,6 +101,7 @@ impl ChangeRequests {
             creator: creator.0,
             requested_reviewer: requested_reviewer.0,
             topic: topic.0,
+            order: order.0.unwrap_or_default(),
         };
         let list = auth.caller(&self.0).space(&space).change_requests().list(&filter, &page.0).await?;
         Ok(Reply(list.into()))

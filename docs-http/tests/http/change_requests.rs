@@ -1,5 +1,7 @@
 //! Merge rules, descriptions, links and lists of change requests over HTTP.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::{
@@ -178,7 +180,49 @@ async fn lists_of_change_requests_take_the_filters_of_new_clients() {
     assert_eq!(ids(&format!("requestedReviewer={rita}&status=draft")).await, [""; 0]);
     assert_eq!(ids("requestedReviewer=nobody").await, [""; 0]);
     assert_eq!(ids("topic=unknown").await, [""; 0]);
-    s.ask("GET", &format!("{list}?orderBy=updatedAt"), &s.admin, None).await.refused(400, "not supported");
+}
+
+#[tokio::test]
+async fn change_requests_are_listed_by_their_last_change() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let list = format!("/v1/spaces/{space}/change-requests");
+    let mut requests = Vec::new();
+    for _ in 0..3 {
+        s.clock.advance(Duration::from_secs(1));
+        let request = s.request(&space).await;
+        requests.push(request.rsplit('/').next().expect("an id").to_owned());
+    }
+    let [first, second, third] = requests.try_into().expect("three");
+    let ids = async |query: &str| {
+        let answer = s.get(&format!("{list}?orderBy=updatedAt{query}")).await;
+        let items = answer["items"].as_array().expect("items").iter().map(id).collect::<Vec<_>>();
+        (items, answer["next"]["page"].as_str().map(str::to_owned))
+    };
+    assert_eq!(ids("").await.0, [third.clone(), second.clone(), first.clone()]);
+    s.clock.advance(Duration::from_secs(1));
+    s.patch(&format!("{list}/{first}"), json!({ "status": "open" })).await;
+    s.clock.advance(Duration::from_secs(1));
+    let edit = json!({ "changes": [{ "operation": "insert_page", "title": "Page", "document": {} }] });
+    s.post(&format!("{list}/{second}/content"), 200, edit).await;
+    let all = [second.clone(), first.clone(), third.clone()];
+    assert_eq!(ids("").await, (all.to_vec(), None));
+    assert_eq!(ids("&status=draft").await.0, [second.clone(), third.clone()]);
+    let author = id(&s.get("/v1/user").await);
+    assert_eq!(ids(&format!("&contributor={author}&creator={author}")).await.0, all);
+    // The list continues where the previous page ends, and its cursor is of this order only.
+    let (page, next) = ids("&limit=2").await;
+    assert_eq!(page, all[..2]);
+    let next = next.expect("a cursor");
+    assert_eq!(ids(&format!("&limit=2&page={next}")).await, (vec![third], None));
+    s.ask("GET", &format!("{list}?limit=2&page={next}"), &s.admin, None).await.refused(400, "another order");
+    assert_eq!(s.get(&format!("{list}?orderBy=updatedAt&status=draft")).await["count"], 2);
+    // The list of an organization is ordered by space.
+    let path = format!("/v1/orgs/{}/change-requests?orderBy=", s.org);
+    assert_eq!(s.get(&format!("{path}createdAt")).await["items"][0]["id"], first);
+    let answer = s.ask("GET", &format!("{path}updatedAt"), &s.admin, None).await;
+    assert!(answer.refused(400, "not supported").starts_with("orderBy: must be `createdAt`"), "{answer:?}");
+    s.check().await;
 }
 
 #[tokio::test]

@@ -59,6 +59,19 @@ pub enum ChangeRequestOrder {
     /// By creation time, newest first.
     #[default]
     CreatedAt,
+    /// By the time of the last change of the request or its content, most recent first.
+    UpdatedAt,
+}
+
+impl ChangeRequestOrder {
+    /// Returns the value used on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::CreatedAt => "createdAt",
+            Self::UpdatedAt => "updatedAt",
+        }
+    }
 }
 
 /// A change request.

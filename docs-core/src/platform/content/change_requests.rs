@@ -10,7 +10,7 @@ use crate::{
     content::document,
     model::{
         self, ChangeRequest, ChangeRequestId, ChangeRequestLink, ChangeRequestLinkId, ChangeRequestLinkInput,
-        ChangeRequestLinks, ChangeRequestObject, ChangeRequestStatus, ChangeRequestUrls, CreateChangeRequest,
+        ChangeRequestLinks, ChangeRequestObject, ChangeRequestOrder, ChangeRequestStatus, ChangeRequestUrls, CreateChangeRequest,
         Document, JobId, SpaceId, Timestamp, UpdateChangeRequest, UserId,
     },
     platform::{
@@ -36,7 +36,7 @@ pub(in crate::platform) const MAX_DESCRIPTION_BYTES: usize = 8 << 10;
 pub(in crate::platform) const MAX_LISTED_DESCRIPTION_BYTES: usize = 1024 * 1024;
 
 impl<'p> ChangeRequests<'p> {
-    /// Lists the change requests of a space, newest first.
+    /// Lists the change requests of a space: newest first, or those changed most recently first.
     #[boxed]
     pub async fn list(self, filter: &'p RequestFilter, page: &'p PageRequest) -> Result<Page<ChangeRequest>> {
         let (platform, ref actor, space) = self.parts();
@@ -48,11 +48,14 @@ impl<'p> ChangeRequests<'p> {
         let nobody = matches!(contributor, Some(Err(_))) || matches!(reviewer, Some(Err(_)));
         let nothing = nobody || filter.topic.is_some();
         let reviewer = reviewer.and_then(std::result::Result::ok);
-        let prefix = match (&contributor, filter.status) {
-            (Some(Ok(user)), _) => ChangeRequestRecord::by_contributor(space, user),
-            (Some(Err(_)), _) => ChangeRequestRecord::by_space(space),
-            (None, Some(status)) => ChangeRequestRecord::by_status(space, status),
-            (None, None) => ChangeRequestRecord::by_space(space),
+        let contributor = contributor.and_then(std::result::Result::ok);
+        let prefix = match (filter.order, &contributor, filter.status) {
+            (ChangeRequestOrder::UpdatedAt, _, _) => ChangeRequestRecord::by_update(space),
+            (ChangeRequestOrder::CreatedAt, Some(user), _) => ChangeRequestRecord::by_contributor(space, user),
+            (ChangeRequestOrder::CreatedAt, None, Some(status)) => {
+                ChangeRequestRecord::by_status(space, status)
+            }
+            (ChangeRequestOrder::CreatedAt, None, None) => ChangeRequestRecord::by_space(space),
         };
         let identity = list_identities::change_requests(filter);
         let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
@@ -63,6 +66,7 @@ impl<'p> ChangeRequests<'p> {
             let fits = |request: &Arc<ChangeRequestRecord>| {
                 !nothing
                     && filter.status.is_none_or(|status| status == request.status)
+                    && contributor.as_ref().is_none_or(|user| request.contributors.contains(user))
                     && filter.creator.as_ref().is_none_or(|user| user == request.created_by.as_str())
             };
             let fitting = rows
@@ -71,7 +75,8 @@ impl<'p> ChangeRequests<'p> {
                 .map(|((row, _), request)| request.filter(fits).map(|request| (row.clone(), request)));
             list.offer_all(&rows, fitting);
         }
-        let counted = *filter == RequestFilter { status: filter.status, ..RequestFilter::default() };
+        let RequestFilter { status, order, .. } = *filter;
+        let counted = *filter == RequestFilter { status, order, ..RequestFilter::default() };
         let count = match counted {
             true => {
                 u64::try_from(tx.number(&ChangeRequestRecord::count_in(space, filter.status)).await?).ok()

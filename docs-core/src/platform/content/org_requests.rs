@@ -6,7 +6,7 @@ use docs_macros::boxed;
 
 use crate::{
     Error, ErrorKind, Result,
-    model::{ChangeRequest, ChangeRequestStatus, SiteId, SpaceId, UserId},
+    model::{ChangeRequest, ChangeRequestOrder, ChangeRequestStatus, SiteId, SpaceId, UserId},
     platform::{
         access::{self, AccessResolver, require_site},
         content::change_requests::{MAX_LISTED_DESCRIPTION_BYTES, keep_waiting_for, request_key},
@@ -30,7 +30,7 @@ impl<'p> OrgHandle<'p> {
     /// and newest first within a space. A page may be short and have a `next` if the filter drops many.
     ///
     /// # Errors
-    /// `NotFound` unless the actor is a member.
+    /// `NotFound` unless the actor is a member; `Invalid` for another order than that of creation.
     #[boxed]
     pub async fn list_change_requests(
         self,
@@ -107,6 +107,12 @@ impl Conditions {
         let users = (user(&filter.creator), user(&filter.contributor), user(&filter.requested_reviewer));
         // A string that is not a valid id matches nothing.
         let (Ok(creator), Ok(contributor), Ok(reviewer)) = users else { return Ok(None) };
+        if filter.order == ChangeRequestOrder::UpdatedAt {
+            return Err(Error::invalid(
+                "orderBy",
+                "must be `createdAt` in the list of an organization; `updatedAt` is available in the list of a space",
+            ));
+        }
         if filter.topic.is_some() {
             return Ok(None);
         }

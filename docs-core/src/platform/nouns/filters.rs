@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     model::{
-        BoundedText, ChangeRequestStatus, CommentStatus, ContentFormat, ListOrder, MemberRole, OrgId,
+        BoundedText, ChangeRequestOrder, ChangeRequestStatus, CommentStatus, ContentFormat, ListOrder, MemberRole, OrgId,
         RedirectOrder, SiteType, Timestamp, UserId,
     },
     store::records::{RedirectRecord, SiteRecord},
@@ -55,6 +55,7 @@ pub struct RequestFilter {
     pub requested_reviewer: Option<String>,
     /// Only change requests that belong to this topic of a site. The platform has no topics, so there are none.
     pub topic: Option<String>,
+    pub order: ChangeRequestOrder,
 }
 
 /// Filter for a list of the change requests of an organization.
@@ -74,6 +75,8 @@ pub struct OrgRequestFilter {
     pub space: Option<String>,
     /// Only change requests that belong to this topic of a site. The platform has no topics, so there are none.
     pub topic: Option<String>,
+    /// The order within a space. Only that by creation time is supported.
+    pub order: ChangeRequestOrder,
 }
 
 /// Filter and format for a list of reviews.

@@ -9,7 +9,7 @@ use super::filters::{
 use crate::{
     content::LinkTarget,
     model::{
-        BrokenContext, LinkStatus, ListOrder, MemberRole, OrgId, PageId, PermissionTarget, Role, SiteId,
+        BrokenContext, ChangeRequestOrder, LinkStatus, ListOrder, MemberRole, OrgId, PageId, PermissionTarget, Role, SiteId,
         SpaceId, UserId,
     },
     store::ListIdentity,
@@ -184,6 +184,7 @@ pub(in crate::platform) fn change_requests(filter: &RequestFilter) -> ListIdenti
         .filter("creator", &filter.creator)
         .filter("requested-reviewer", &filter.requested_reviewer)
         .filter("topic", &filter.topic)
+        .filter("order", (filter.order != ChangeRequestOrder::CreatedAt).then(|| filter.order.as_str()))
 }
 
 pub(in crate::platform) fn org_change_requests(filter: &OrgRequestFilter) -> ListIdentity {
@@ -357,6 +358,7 @@ mod tests {
             change_requests(&RequestFilter { creator: name.clone(), ..RequestFilter::default() }),
             change_requests(&RequestFilter { requested_reviewer: name.clone(), ..RequestFilter::default() }),
             change_requests(&RequestFilter { topic: name.clone(), ..RequestFilter::default() }),
+            change_requests(&RequestFilter { order: ChangeRequestOrder::UpdatedAt, ..RequestFilter::default() }),
             org_change_requests(&OrgRequestFilter::default()),
             org_change_requests(&OrgRequestFilter { space: name.clone(), ..OrgRequestFilter::default() }),
             reviews(None),
