@@ -34,6 +34,7 @@ use crate::{
     },
     platform::{
         access::{self, AccessResolver},
+        content::openapi_specs::SpecAudience,
         kernel::{actor::Actor, platform::Platform},
         nouns::{OrgHandle, SiteHandle, SpaceHandle, list_identities},
         publishing::{
@@ -156,9 +157,10 @@ impl<'p> SiteHandle<'p> {
             return Err(Error::not_found("published site"));
         }
         let spaces = SiteSpaceSelection::from_request(search, &opened.outline)?.spaces(&opened)?;
+        let specs = SpecAudience::of_site(site.visibility);
         let audience = match &opened.viewer {
-            Viewer::Member(..) => Audience::Public,
-            Viewer::Visitor(visitor) => Audience::Visitor(Arc::clone(visitor)),
+            Viewer::Member(..) => Audience::Public(specs),
+            Viewer::Visitor(visitor) => Audience::Visitor(Arc::clone(visitor), specs),
         };
         let list = list_identities::site_search(&site.id, &spaces);
         let scope = Scope::Spaces(spaces.clone());
@@ -230,8 +232,8 @@ impl Platform {
         let live = spaces.into_iter().map(|space| space.filter(|space| space.deleted_at.is_none()));
         let seen: Vec<SpaceAccess> = match audience {
             // The visible spaces of a site were computed at the start of the search.
-            Audience::Visitor(_) => live.flatten().map(SpaceAccess::for_visitor).collect(),
-            Audience::Members | Audience::Public => {
+            Audience::Visitor(..) => live.flatten().map(SpaceAccess::for_visitor).collect(),
+            Audience::Members | Audience::Public(_) => {
                 let access = access::org(&tx, actor, org).await?;
                 AccessResolver::new(access, actor)
                     .spaces(&tx, live.collect())
@@ -260,8 +262,8 @@ impl Platform {
         let generated = self.found_generated_pages(space, &view, &others, audience).await?;
         match audience {
             Audience::Members => {}
-            Audience::Public => pages.retain(|_, page| page.condition.is_none()),
-            Audience::Visitor(visitor) => {
+            Audience::Public(_) => pages.retain(|_, page| page.condition.is_none()),
+            Audience::Visitor(visitor, _) => {
                 let filter = ContentReader::Visitor(Arc::clone(visitor)).content_filter(&view).await?;
                 let mut meets = filter.meets(&pages).await?.into_iter();
                 pages.retain(|_, _| meets.next().unwrap_or_default());

@@ -4,7 +4,6 @@
 
 use std::{path::PathBuf, process::Command};
 
-use docs_core::model::{PutOpenApiSpec, SpecSource};
 use serde_json::{Value, json};
 
 use crate::{
@@ -40,8 +39,7 @@ async fn pages(w: &World) -> Vec<String> {
         "servers": [{ "url": "https://api.test/v1" }], "paths": { "/pets": { "post": operation } },
         "webhooks": { "born": { "post": operation } },
         "components": { "schemas": { "Pet": pet, "Owner": { "type": "string" } } } });
-    let put = PutOpenApiSpec { source: SpecSource::Text(spec.to_string()) };
-    w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
+    w.public_spec("pets", spec.to_string()).await;
     w.platform.settle().await.expect("settled");
     let own = ["", "nowhere", "~site/search", "~site/search?q=text", "~site/search?q=xyzzy"];
     let mut all: Vec<_> =

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use docs_core::{
     content::Evaluated,
     model::{
-        ContentFormat, ImportGitRepository, PutOpenApiSpec, RevisionPage, SiteVisibility, SpaceId, SpecSource,
+        ContentFormat, ImportGitRepository, RevisionPage, SiteVisibility, SpaceId,
     },
     platform::ContentOptions,
 };
@@ -36,8 +36,7 @@ async fn spec(w: &World, tags: usize) {
     let tags: Vec<_> = (0..tags).map(|tag| json!({ "name": format!("Tag {tag}") })).collect();
     let spec =
         json!({ "openapi": "3.1.0", "info": { "title": "Pets", "version": "1" }, "tags": tags, "paths": {} });
-    let put = PutOpenApiSpec { source: SpecSource::Text(spec.to_string()) };
-    w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
+    w.public_spec("pets", spec.to_string()).await;
     w.platform.settle().await.expect("settled");
 }
 

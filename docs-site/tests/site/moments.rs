@@ -99,8 +99,7 @@ impl World {
         let operation = json!({ "summary": format!("Summary {summary}"), "responses": {} });
         let text = json!({ "openapi": "3.1.0", "info": { "title": "Pets", "version": "1" },
             "paths": { "/cats": { "get": operation } } });
-        let source = json!({ "source": { "text": text.to_string() } });
-        specs.openapi_spec("pets").put(read(source)).await.expect("put");
+        self.public_spec("pets", text.to_string()).await;
         self.platform.settle().await.expect("settled");
     }
 }

@@ -3,7 +3,7 @@
 
 use docs_core::{
     model::{
-        CreateChangeRequest, PageId, PutOpenApiSpec, SectionGroupId, SectionId, SiteId, SpaceId, SpecSource,
+        CreateChangeRequest, PageId, SectionGroupId, SectionId, SiteId, SpaceId,
         UpdateContent,
     },
     platform::{NewToken, SiteSpaceFilter},
@@ -324,8 +324,7 @@ async fn no_payload_of_a_specification_runs_in_a_browser() {
     browser.open(&url).await;
     browser.ask("Network.setBlockedURLs", json!({ "urls": ["https://*"] })).await;
     for some in payloads().chunks(BESIDE) {
-        let put = PutOpenApiSpec { source: SpecSource::Text(spec_of(some)) };
-        w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
+        w.public_spec("pets", spec_of(some)).await;
         w.platform.settle().await.expect("settled");
         opens(&mut browser, &url, &some[0]).await;
         let shown = browser.eval("[...document.querySelectorAll('.api')].map((it) => it.textContent)").await;

@@ -1,15 +1,12 @@
 //! The fields of operations on a page: their order, their types and their examples, as readers see them.
 
-use docs_core::model::{PutOpenApiSpec, SpecSource};
-
 use crate::world::World;
 
 /// Returns the visible text of a page with the operation `GET /x`, with single spaces.
 async fn text_of(spec: &str) -> String {
     let w = World::new().await;
     let space = w.space("Guide").await;
-    let put = PutOpenApiSpec { source: SpecSource::Text(spec.to_owned()) };
-    w.me().org(&w.org).openapi_spec("fields").put(put).await.expect("put");
+    w.public_spec("fields", spec.to_owned()).await;
     w.platform.settle().await.expect("settled");
     let page = "{% openapi-operation spec=\"fields\" path=\"/x\" method=\"get\" %}\n[API](/openapi/fields)\n\
                 {% endopenapi-operation %}\n";

@@ -3,7 +3,7 @@
 use docs_core::{
     ErrorKind,
     model::{
-        ImportGitRepository, PublishedUrl, PutOpenApiSpec, ResolveUrl, ResolvedUrl, SpaceId, SpecSource,
+        ImportGitRepository, PublishedUrl, ResolveUrl, ResolvedUrl, SpaceId, SpecVisibility, UpdateOpenApiSpec,
     },
     platform::SpecSubject,
 };
@@ -46,8 +46,7 @@ impl World {
             .map(|tag| (format!("/{tag}"), json!({ "get": { "tags": [tag], "responses": {} } })))
             .collect();
         let spec = json!({ "openapi": "3.1.0", "info": { "title": "Pets", "version": "1" }, "paths": paths });
-        let put = PutOpenApiSpec { source: SpecSource::Text(spec.to_string()) };
-        self.me().org(&self.org).openapi_spec("pets").put(put).await.expect("put");
+        self.public_spec("pets", spec.to_string()).await;
         self.platform.settle().await.expect("settled");
     }
 }
@@ -95,7 +94,7 @@ async fn operations_show_current_requests_and_examples() {
     let space = w.space("Guide").await;
     w.page(&space, "First", "Start.").await;
     let bad = "<script>alert(1)</script> {% include \"/reusable-content/x\" %} [x](javascript:alert(1))";
-    let put = |required: bool| {
+    let spec = |required: bool| {
         let pet = json!({ "type": "object", "required": ["name"], "properties": {
             "name": { "type": "string", "example": "O'Neil </code><img src=x onerror=alert(1)>", "description": bad },
             "tags": { "type": "array", "items": { "type": "string", "enum": ["small", bad] } } } });
@@ -109,10 +108,9 @@ async fn operations_show_current_requests_and_examples() {
                 "responses": { "201": { "description": "It is there", "content": {
                     "application/json": { "schema": { "$ref": "#/components/schemas/Pet" } } } } } } } },
             "components": { "schemas": { "Pet": pet } } });
-        PutOpenApiSpec { source: SpecSource::Text(spec.to_string()) }
+        spec.to_string()
     };
-    let specs = w.me().org(&w.org);
-    specs.openapi_spec("pets").put(put(false)).await.expect("put");
+    w.public_spec("pets", spec(false)).await;
     w.platform.settle().await.expect("settled");
     let block = "{% openapi-operation spec=\"pets\" path=\"/pets\" method=\"post\" %}\n[pets](https://api.test/pets)\n{% endopenapi-operation %}";
     let schemas = "{% openapi-schemas spec=\"pets\" schemas=\"Pet,None\" %}\n[pets](https://api.test/pets)\n{% endopenapi-schemas %}";
@@ -141,7 +139,7 @@ async fn operations_show_current_requests_and_examples() {
     let schema = "<details class=\"expandable api\" id=\"schema/Pet\"><summary><code>Pet</code></summary>";
     assert!(w.html(&format!("{site}pets")).await.contains(schema));
     assert!(!w.html(&format!("{site}pets")).await.contains("?dry="));
-    specs.openapi_spec("pets").put(put(true)).await.expect("put");
+    w.public_spec("pets", spec(true)).await;
     w.platform.settle().await.expect("settled");
     assert!(w.html(&format!("{site}pets")).await.contains("?dry="), "nothing older is shown");
 }
@@ -178,6 +176,19 @@ async fn visitors_read_only_the_specification_parts_their_pages_show() {
     let specs = read.space(&space).content().get_page_specs(&shown).await.expect("specifications");
     let cats = SpecSubject::Operation { method: "get".to_owned(), path: "/cats".to_owned() };
     assert_eq!(specs.iter().map(|shown| &shown.subject).collect::<Vec<_>>(), [&cats]);
+    // On a site for everybody, a private specification is not shown at all.
+    let set = async |visibility| {
+        let pets = w.me().org(&w.org).openapi_spec("pets");
+        pets.update(UpdateOpenApiSpec { visibility }).await.expect("updated");
+    };
+    set(SpecVisibility::Private).await;
+    assert!(!w.html(&format!("{site}cats")).await.contains("<code>/cats</code>"));
+    let specs = read.space(&space).content().get_page_specs(&shown).await.expect("specifications");
+    assert!(specs.is_empty());
+    let of_member = w.me().space(&space).content().get_page_specs(&shown).await.expect("specifications");
+    assert_eq!(of_member.len(), 1);
+    set(SpecVisibility::Public).await;
+    assert_eq!(w.html(&format!("{site}cats")).await, page);
     for (space, page) in [(&other, &elsewhere), (&space, &elsewhere)] {
         let refused = read.space(space).content().get_page_specs(page).await.expect_err("nothing");
         assert_eq!(refused.kind(), ErrorKind::NotFound);
@@ -196,8 +207,7 @@ async fn operation_blocks_are_not_nested_and_limited_to_500() {
     let twice = format!("Said.\n\n{0}\n\n> {0}\n\n{0}", block("/cats"));
     let spec = json!({ "openapi": "3.1.0", "info": { "title": "Pets", "version": "1" },
         "paths": { "/cats": { "get": { "description": twice, "responses": {} } } } });
-    let put = PutOpenApiSpec { source: SpecSource::Text(spec.to_string()) };
-    w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
+    w.public_spec("pets", spec.to_string()).await;
     w.platform.settle().await.expect("settled");
     w.page(&space, "Cats", &block("/cats")).await;
     // More operations than a page shows, each of them small.
@@ -344,8 +354,7 @@ async fn descriptions_beyond_the_bound_of_a_page_are_plain_text() {
     };
     let paths: serde_json::Map<_, _> = (0..5).map(operation_of).collect();
     let spec = json!({ "openapi": "3.1.0", "info": { "title": "Pets", "version": "1" }, "paths": paths });
-    let put = PutOpenApiSpec { source: SpecSource::Text(spec.to_string()) };
-    w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
+    w.public_spec("pets", spec.to_string()).await;
     w.platform.settle().await.expect("settled");
     w.page(&space, "Cats", &(0..5).map(|number| operation(&format!("/p{number}"))).collect::<String>()).await;
     let (_, site) = w.site("Docs", &space).await;
@@ -365,8 +374,7 @@ async fn page_of(spec: serde_json::Value, path: &str, method: &str) -> (World, S
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Start.").await;
-    let put = PutOpenApiSpec { source: SpecSource::Text(spec.to_string()) };
-    w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
+    w.public_spec("pets", spec.to_string()).await;
     w.platform.settle().await.expect("settled");
     w.page(&space, "Pets", &operation(path).replace("method=\"get\"", &format!("method=\"{method}\""))).await;
     let (_, site) = w.site("Docs", &space).await;
@@ -500,8 +508,7 @@ async fn operations_beyond_the_bytes_of_a_page_are_named() {
     let get = json!({ "get": { "summary": "Reads", "responses": { "200": { "content": content } } } });
     let paths: serde_json::Map<_, _> = (0..40).map(|at| (format!("/p{at}"), get.clone())).collect();
     let spec = json!({ "openapi": "3.1.0", "info": { "title": "Pets", "version": "1" }, "paths": paths });
-    let put = PutOpenApiSpec { source: SpecSource::Text(spec.to_string()) };
-    w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
+    w.public_spec("pets", spec.to_string()).await;
     w.platform.settle().await.expect("settled");
     w.page(&space, "Many", &(0..40).map(|at| operation(&format!("/p{at}"))).collect::<String>()).await;
     let (_, site) = w.site("Docs", &space).await;
@@ -587,8 +594,7 @@ async fn deprecated_operations_are_marked_and_samples_can_be_off() {
     let get = json!({ "get": { "summary": "Reads", "deprecated": true, "x-codeSamples": false } });
     let spec =
         json!({ "openapi": "3.1.0", "info": { "title": "Pets", "version": "1" }, "paths": { "/cats": get } });
-    let put = PutOpenApiSpec { source: SpecSource::Text(spec.to_string()) };
-    w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
+    w.public_spec("pets", spec.to_string()).await;
     w.platform.settle().await.expect("settled");
     w.page(&space, "First", &operation("/cats")).await;
     let (_, site) = w.site("Docs", &space).await;
@@ -604,8 +610,7 @@ async fn webhooks_are_marked_and_have_given_samples() {
     let samples = json!([{ "lang": "Ruby", "source": "def receive" }]);
     let spec = json!({ "openapi": "3.1.0", "info": { "title": "Pets", "version": "1" }, "paths": {},
         "webhooks": { "sold": { "post": { "summary": "Sold", "x-codeSamples": samples } } } });
-    let put = PutOpenApiSpec { source: SpecSource::Text(spec.to_string()) };
-    w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
+    w.public_spec("pets", spec.to_string()).await;
     w.platform.settle().await.expect("settled");
     let block = "{% openapi-webhook spec=\"pets\" name=\"sold\" method=\"post\" %}\n[pets](https://api.test/pets)\n{% endopenapi-webhook %}";
     w.page(&space, "First", block).await;

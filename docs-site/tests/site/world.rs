@@ -7,7 +7,8 @@ use docs_core::{
     Actor, Platform,
     model::{
         AddSiteSpace, ContentUpdateChange, CreateChangeRequest, CreateSite, CreateSpace, OrgId, PageId,
-        SiteId, SiteSpaceId, SiteSpacesInput, SiteVisibility, SpaceId, UpdateContent, UpdateSite,
+        PutOpenApiSpec, SiteId, SiteSpaceId, SiteSpacesInput, SiteVisibility, SpaceId, SpecSource,
+        SpecVisibility, UpdateContent, UpdateOpenApiSpec, UpdateSite,
     },
     platform::{Caller, NewUser},
 };
@@ -54,6 +55,13 @@ impl Got {
 }
 
 impl World {
+    /// Adds or replaces a specification that sites for everybody show. It is not processed yet.
+    pub(crate) async fn public_spec(&self, slug: &str, text: String) {
+        let spec = self.me().org(&self.org).openapi_spec(slug);
+        spec.put(PutOpenApiSpec { source: SpecSource::Text(text) }).await.expect("put");
+        spec.update(UpdateOpenApiSpec { visibility: SpecVisibility::Public }).await.expect("public");
+    }
+
     pub(crate) async fn new() -> Self {
         Self::at(BASE).await
     }

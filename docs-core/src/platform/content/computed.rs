@@ -31,7 +31,7 @@ use crate::{
         OpenApiSpecVersionId, OrgId, PageBase, PageId, SpecVisibility,
     },
     platform::{
-        content::openapi_specs,
+        content::openapi_specs::{self, SpecAudience},
         kernel::{platform::Platform, request::EntityTag},
     },
     ports::{SpecOperation, SpecOutline},
@@ -115,7 +115,7 @@ pub(in crate::platform) struct Spec {
 
 /// A computed page and the specification it is generated from.
 struct ComputedPlace {
-    /// `None` if the specification is missing or not yet processed.
+    /// `None` if the specification is missing, not yet processed or hidden from the audience.
     spec: Option<Arc<Spec>>,
     source: OpenApiSource,
     /// Maximum number of pages it may generate.
@@ -132,7 +132,7 @@ pub(in crate::platform) struct ComputedPlaces {
 
 impl ComputedPlaces {
     /// Generates the pages that replace a computed page. Returns `None` for pages that are not computed from a
-    /// specification, and an empty list if the specification is not processed.
+    /// specification, and an empty list without a processed specification that the audience sees.
     pub(in crate::platform) fn generate(
         &self,
         entry: &PageEntry,
@@ -171,11 +171,13 @@ impl ComputedPlaces {
 }
 
 impl Platform {
-    /// Resolves the computed pages of a tree against the current specifications, within the limits.
+    /// Resolves the computed pages of a tree against the current specifications that an audience sees, within the
+    /// limits.
     pub(in crate::platform) async fn computed_places(
         &self,
         org: &OrgId,
         tree: &PageTree,
+        audience: SpecAudience,
     ) -> Result<ComputedPlaces> {
         let mut specs: HashMap<String, Option<Arc<Spec>>> = HashMap::new();
         let mut places = ComputedPlaces::default();
@@ -194,6 +196,7 @@ impl Platform {
             let room = wanted.min(left);
             left -= room;
             places.omitted += wanted - room;
+            let spec = spec.filter(|spec| audience.sees(spec.record.visibility));
             places.places.insert(page.id.clone(), ComputedPlace { spec, source, room });
         }
         Ok(places)
@@ -205,6 +208,7 @@ impl Platform {
         &self,
         org: &OrgId,
         tree: &PageTree,
+        audience: SpecAudience,
     ) -> Result<Option<EntityTag>> {
         let places = sources(tree).take(MAX_COMPUTED_PLACES);
         let slugs: BTreeSet<String> = places.map(|(_, source)| source.slug).collect();
@@ -212,14 +216,21 @@ impl Platform {
             return Ok(None);
         }
         let slugs: Vec<String> = slugs.into_iter().collect();
-        self.specs_tag(org, &slugs).await.map(Some)
+        self.specs_tag(org, &slugs, audience).await.map(Some)
     }
 
-    /// Returns an ETag that covers the versions and visibility of the specifications.
-    pub(in crate::platform) async fn specs_tag(&self, org: &OrgId, slugs: &[String]) -> Result<EntityTag> {
+    /// Returns an ETag that covers the versions and visibility of the specifications that an audience sees.
+    pub(in crate::platform) async fn specs_tag(
+        &self,
+        org: &OrgId,
+        slugs: &[String],
+        audience: SpecAudience,
+    ) -> Result<EntityTag> {
         let found = openapi_specs::find_all(&self.read().await?, org, slugs).await?;
-        let told = |spec: &Arc<OpenApiSpecRecord>| (spec.last_version.clone(), spec.visibility);
-        let found: Vec<_> = found.iter().map(|spec| spec.as_ref().map(told)).collect();
+        let version = |spec: &Arc<OpenApiSpecRecord>| {
+            audience.sees(spec.visibility).then(|| (spec.last_version.clone(), spec.visibility))
+        };
+        let found: Vec<_> = found.iter().map(|spec| spec.as_ref().and_then(version)).collect();
         EntityTag::from_answer(&(slugs, found))
     }
 

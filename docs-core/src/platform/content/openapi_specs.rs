@@ -28,6 +28,7 @@ pub use self::detail::{
     SchemaLimit, SchemeDetail, SchemeKind, ScopeDetail, ServerDetail, ShownSpec, SpecDetail, SpecSubject,
     ValueDetail, VariableDetail,
 };
+pub(in crate::platform) use self::audience::SpecAudience;
 pub(in crate::platform) use self::feed::SPEC_FEED;
 pub(in crate::platform) use self::subjects::{MAX_SHOWN_SUBJECTS, SpecDetailCache};
 use self::{feed::feed_spec, process::ProcessSpec};

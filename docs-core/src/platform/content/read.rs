@@ -28,7 +28,7 @@ use crate::{
     },
     platform::{
         access,
-        content::{change_requests, files::Bearer, revisions},
+        content::{change_requests, files::Bearer, openapi_specs::SpecAudience, revisions},
         kernel::{
             actor::{Actor, Visitor},
             content_version::{ContentVersion, Version},
@@ -113,6 +113,24 @@ impl ReadableRevision {
         match &self.reader {
             ContentReader::Member => None,
             ContentReader::Visitor(claims) => Some(claims.id()),
+        }
+    }
+
+    /// Returns the audience of the specifications that the content shows.
+    pub(in crate::platform) fn spec_audience(&self) -> SpecAudience {
+        let site = self.placement.as_ref().map(|placement| placement.site.visibility);
+        site.map_or(SpecAudience::Restricted, SpecAudience::of_site)
+    }
+
+    /// Returns the options with which a page is read, and `true` if its Markdown is that of a page file.
+    fn page_options(&self, shown: ContentOptions) -> (ContentOptions, bool) {
+        let is_visitor = matches!(self.reader, ContentReader::Visitor(_));
+        let is_markdown = shown.format == ContentFormat::Markdown;
+        match shown.refs {
+            MarkdownRefs::ForReader if is_visitor && is_markdown => {
+                (ContentOptions { dereferenced: true, refs: MarkdownRefs::Relative, ..shown }, true)
+            }
+            _ => (shown, false),
         }
     }
 

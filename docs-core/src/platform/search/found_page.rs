@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::{model::SearchAncestor, platform::publishing::visitors::VisitorClaims, store::Hash};
+use crate::{
+    model::SearchAncestor,
+    platform::{content::openapi_specs::SpecAudience, publishing::visitors::VisitorClaims},
+    store::Hash,
+};
 
 /// The audience of the results.
 #[derive(Clone, Debug)]
@@ -10,9 +14,18 @@ pub(super) enum Audience {
     /// Editors of the content, who see all of it.
     Members,
     /// Anonymous site visitors, who see no content that depends on claims.
-    Public,
+    Public(SpecAudience),
     /// A site visitor with claims.
-    Visitor(Arc<VisitorClaims>),
+    Visitor(Arc<VisitorClaims>, SpecAudience),
+}
+
+impl Audience {
+    pub(super) const fn of_specs(&self) -> SpecAudience {
+        match self {
+            Self::Members => SpecAudience::Restricted,
+            Self::Public(specs) | Self::Visitor(_, specs) => *specs,
+        }
+    }
 }
 
 /// A visible page among the hits.

@@ -17,7 +17,10 @@ use crate::{
     content::{PageTree, TreePage, View, run_in_place},
     model::{OrgId, PageId, SearchAncestor, SpaceId},
     platform::{
-        content::computed::{self, GeneratedPage, GeneratedPages},
+        content::{
+            computed::{self, GeneratedPage, GeneratedPages},
+            openapi_specs::SpecAudience,
+        },
         kernel::platform::Platform,
         publishing::visitors::ContentReader,
     },
@@ -46,7 +49,7 @@ impl Platform {
             return Ok(None);
         }
         let shown = indexed_places(&tree, |_, _| true);
-        let places = self.computed_places(&space.organization, &tree).await?;
+        let places = self.computed_places(&space.organization, &tree, SpecAudience::Restricted).await?;
         let source = places.source_hash(&tree, &shown)?;
         if let Some(before) = before.filter(|before| before.source == source) {
             return Ok(Some(before.clone()));
@@ -100,14 +103,14 @@ impl Platform {
         }
         let shown = match audience {
             Audience::Members => indexed_places(&tree, |_, _| true),
-            Audience::Public => indexed_places(&tree, |_, page| page.entry.condition.is_none()),
-            Audience::Visitor(visitor) => {
+            Audience::Public(_) => indexed_places(&tree, |_, page| page.entry.condition.is_none()),
+            Audience::Visitor(visitor, _) => {
                 let filter = ContentReader::Visitor(Arc::clone(visitor)).content_filter(view).await?;
                 let visible = filter.visible_pages(&tree).await?;
                 indexed_places(&tree, |at, _| visible.get(at) == Some(&true))
             }
         };
-        let places = self.computed_places(&space.organization, &tree).await?;
+        let places = self.computed_places(&space.organization, &tree, audience.of_specs()).await?;
         let wanted: BTreeSet<&PageId> = hits.iter().map(|hit| &hit.page).collect();
         let made = self.generated_pages_at(&tree, &places, &shown)?;
         for (at, pages) in made.iter() {

@@ -282,6 +282,40 @@ async fn no_computed_pages_under_pages_hidden_from_a_visitor() {
 }
 
 #[tokio::test]
+async fn visitors_see_computed_pages_by_visibility_and_site() {
+    let (w, space) = space().await;
+    put(&w, SPEC).await;
+    let docs = visitors::site(&w, "Docs").await;
+    visitors::place(&w, &docs, &space).await;
+    visitors::show(&w, &docs, SiteVisibility::Public).await;
+    let url = visitors::address(&w, &docs).await;
+    let (_, visitor) = visitors::enter(&w, &url, json!({})).await.expect("open");
+    let content = w.platform.as_actor(&visitor).space(&space).content();
+    let store = by_path(&w, &space, "api/the-store").await.base.id;
+    let shown = ContentOptions::default();
+    let check = async |is_shown: bool| {
+        let pages = content.list_pages(shown).await.expect("read").pages;
+        assert_eq!(format!("{pages:?}").contains("The store"), is_shown);
+        assert_eq!(content.get(shown).await.expect("read").pages, pages);
+        let json = content.list_pages_json(shown).await.expect("read");
+        assert_eq!(String::from_utf8_lossy(json.json()).contains("The store"), is_shown);
+        assert_eq!(content.get_page(&store, shown).await.is_ok(), is_shown);
+        assert_eq!(content.get_page_by_path("api/the-store", shown).await.is_ok(), is_shown);
+        content.computed_tag().await.expect("a tag")
+    };
+    let hidden = check(false).await;
+    let set = async |visibility| {
+        let pets = w.as_admin().org(&w.org).openapi_spec("pets");
+        pets.update(UpdateOpenApiSpec { visibility }).await.expect("updated");
+    };
+    set(SpecVisibility::Public).await;
+    let public = check(true).await;
+    assert_ne!(public, hidden);
+    set(SpecVisibility::Private).await;
+    assert_eq!(check(false).await, hidden);
+}
+
+#[tokio::test]
 async fn computed_tag_changes_with_the_specification() {
     let (w, space) = space().await;
     let tag =

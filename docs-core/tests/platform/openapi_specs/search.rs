@@ -101,10 +101,21 @@ async fn visitors_do_not_find_hidden_generated_pages() {
     assert_eq!(found_on_a_site(API).await, [1, 1, 1]);
 }
 
+#[tokio::test]
+async fn sites_for_everybody_do_not_find_private_specifications() {
+    assert_eq!(found_on_a_site_with(API, SpecVisibility::Private).await, [0, 0, 1]);
+}
+
 /// Returns the number of pages that a visitor and a member find on a site, and a member in the space.
 async fn found_on_a_site(api: &str) -> [usize; 3] {
+    found_on_a_site_with(api, SpecVisibility::Public).await
+}
+
+/// Like [`found_on_a_site`], for a specification with a visibility.
+async fn found_on_a_site_with(api: &str, visibility: SpecVisibility) -> [usize; 3] {
     let (w, _, space) = indexed(api).await;
     put(&w, SPEC).await;
+    w.as_admin().org(&w.org).openapi_spec("pets").update(UpdateOpenApiSpec { visibility }).await.expect("set");
     let docs = visitors::site(&w, "Docs").await;
     visitors::place(&w, &docs, &space).await;
     visitors::show(&w, &docs, SiteVisibility::Public).await;

@@ -13,12 +13,24 @@ use crate::{
     },
 };
 
-/// Returns `true` if a site shows a specification: a public one on every site, and a private one only on a site that
-/// requires a secret or a sign-in.
-pub(in crate::platform) fn is_shown(spec: SpecVisibility, site: SiteVisibility) -> bool {
-    match spec {
-        SpecVisibility::Public => true,
-        SpecVisibility::Private => !site.is_for_everybody(),
+/// The audience of content that shows specifications.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::platform) enum SpecAudience {
+    /// Readers of the space itself, and visitors of a site that requires a secret or a sign-in. They see all
+    /// specifications.
+    Restricted,
+    /// Visitors of a site for everybody. They see public specifications only.
+    Everybody,
+}
+
+impl SpecAudience {
+    pub(in crate::platform) const fn of_site(site: SiteVisibility) -> Self {
+        if site.is_for_everybody() { Self::Everybody } else { Self::Restricted }
+    }
+
+    /// Returns `true` if the audience sees a specification with this visibility.
+    pub(in crate::platform) const fn sees(self, spec: SpecVisibility) -> bool {
+        matches!(self, Self::Restricted) || matches!(spec, SpecVisibility::Public)
     }
 }
 
@@ -42,7 +54,8 @@ impl Platform {
             return Err(missing());
         }
         let spec = find(tx, org, slug).await?;
-        spec.filter(|spec| is_shown(spec.visibility, site.visibility)).ok_or_else(missing)
+        let audience = SpecAudience::of_site(site.visibility);
+        spec.filter(|spec| audience.sees(spec.visibility)).ok_or_else(missing)
     }
 }
 
@@ -59,8 +72,9 @@ mod tests {
             (Site::ShareLink, true),
             (Site::VisitorAuth, true),
         ] {
-            assert!(is_shown(SpecVisibility::Public, site), "{site:?}");
-            assert_eq!(is_shown(SpecVisibility::Private, site), shown, "{site:?}");
+            let audience = SpecAudience::of_site(site);
+            assert!(audience.sees(SpecVisibility::Public), "{site:?}");
+            assert_eq!(audience.sees(SpecVisibility::Private), shown, "{site:?}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    ShownSpec, SpecDetail, SpecSubject,
+    ShownSpec, SpecAudience, SpecDetail, SpecSubject,
     detail::{self, OperationDetail},
     find,
 };
@@ -50,17 +50,19 @@ impl SpecDetailCache {
 }
 
 impl Platform {
-    /// Returns the operations, webhooks and schemas that a document shows, if they exist in the latest versions of
-    /// their specifications.
+    /// Returns the operations, webhooks and schemas that a document shows to an audience, if they exist in the latest
+    /// versions of their specifications.
     pub(in crate::platform) async fn shown_specs(
         &self,
         org: &OrgId,
         document: &Document,
+        audience: SpecAudience,
     ) -> Result<Vec<ShownSpec>> {
         let mut shown = Vec::new();
         for (slug, subjects) in SpecSubject::from_document(document) {
             let tx = self.read().await?;
-            let Some(record) = find(&tx, org, &slug).await? else { continue };
+            let record = find(&tx, org, &slug).await?.filter(|record| audience.sees(record.visibility));
+            let Some(record) = record else { continue };
             let Some(version) = record.last_version.clone() else { continue };
             let cache = self.inner.memory.get_or_default::<SpecDetailCache>();
             let kept = &cache.0;

@@ -11,9 +11,12 @@ use crate::{
     content::{PageEntry, PageTree, UniqueNames, View, parse_document, run_in_place},
     model::{ContentFormat, Document, DocumentPage, OrgId, PageId, PageUrls, RevisionPage},
     platform::{
-        content::computed::{
-            self, ComputedPlaces, GeneratedPage, GeneratedPageCache, GeneratedPages, OpenApiSource,
-            PageLocation,
+        content::{
+            computed::{
+                self, ComputedPlaces, GeneratedPage, GeneratedPageCache, GeneratedPages, OpenApiSource,
+                PageLocation,
+            },
+            openapi_specs::SpecAudience,
         },
         kernel::platform::Platform,
         publishing::visitors::{ContentFilter, ContentReader},
@@ -37,7 +40,8 @@ impl Platform {
         if !shown.computed {
             return Ok(replaced);
         }
-        for (at, made) in self.generated_pages(&space.organization, tree, filter).await?.iter() {
+        let (space, audience) = (at.space(), at.spec_audience());
+        for (at, made) in self.generated_pages(&space.organization, tree, filter, audience).await?.iter() {
             let Some(page) = tree.pages().get(*at) else { continue };
             let views = made.iter().map(|made| self.generated_page_view(space, &page.entry, made.clone()));
             replaced.insert(page.id.clone(), views.collect());
@@ -51,6 +55,7 @@ impl Platform {
         org: &OrgId,
         tree: &Arc<PageTree>,
         filter: &ContentFilter,
+        audience: SpecAudience,
     ) -> Result<Arc<GeneratedPages>> {
         if !computed::has_computed_pages(tree) {
             return Ok(Arc::default());
@@ -82,7 +87,7 @@ impl Platform {
             return Ok(None);
         }
         let tree = at.view.tree().await?;
-        self.computed_places(&at.space().organization, &tree).await.map(Some)
+        self.computed_places(&at.space().organization, &tree, at.spec_audience()).await.map(Some)
     }
 
     /// Generates the pages that replace one page among its siblings. Returns `None` if the page is not computed.
@@ -139,7 +144,8 @@ impl Platform {
     ) -> Result<Vec<GeneratedPage>> {
         let tree = view.tree().await?;
         let filter = ContentReader::Member.content_filter(view).await?;
-        let pages = self.generated_pages(&space.organization, &tree, &filter).await?;
+        let audience = SpecAudience::Restricted;
+        let pages = self.generated_pages(&space.organization, &tree, &filter, audience).await?;
         let mut found = Vec::new();
         let mut left: Vec<&GeneratedPage> = pages.iter().flat_map(|(_, made)| made.iter()).collect();
         while let Some(page) = left.pop() {
@@ -193,7 +199,8 @@ impl Platform {
             return Ok(None);
         }
         let (tree, filter) = (at.view.tree().await?, at.content_filter().await?);
-        for (at, made) in self.generated_pages(&at.space().organization, &tree, &filter).await?.iter() {
+        let (org, audience) = (&at.space().organization, at.spec_audience());
+        for (at, made) in self.generated_pages(org, &tree, &filter, audience).await?.iter() {
             if let Some(page) = tree.pages().get(*at)
                 && let Some(found) = made.iter().find_map(|made| made.find(is_it))
             {

@@ -103,7 +103,7 @@ impl Platform {
         shown: ContentOptions,
     ) -> Result<Hash> {
         let space = at.space();
-        let computed = self.computed_specs_tag(&space.organization, tree).await?;
+        let computed = self.computed_specs_tag(&space.organization, tree, at.spec_audience()).await?;
         let seen: Vec<u8> = filter.visible_pages(tree).await?.iter().map(|seen| u8::from(*seen)).collect();
         let audience = (filter.hides(), Hash::compute(&seen).to_string());
         let facts = (&space.domain, &space.id, at.view.root().to_string(), audience, shown, computed);
@@ -120,7 +120,7 @@ impl Platform {
     ) -> Result<Vec<RevisionPage>> {
         let space = at.access.space();
         let seen = filter.visible_pages(tree).await?;
-        let replaced = self.replacement_pages(space, tree, filter, shown).await?;
+        let replaced = self.replacement_pages(at, tree, filter, shown).await?;
         let built = VisibleTree { tree: Arc::clone(tree), seen, replaced, hides: filter.hides() };
         if tree.len() <= INLINE_PAGES {
             return self.build_tree(space, built, shown);

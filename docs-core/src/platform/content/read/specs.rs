@@ -1,4 +1,4 @@
-//! The parts of OpenAPI specifications that pages embed, visible to all readers of the pages.
+//! The parts of OpenAPI specifications that pages embed, for the readers of the pages.
 
 use docs_macros::boxed;
 
@@ -11,9 +11,9 @@ use crate::{
 
 impl<'p> ContentHandle<'p> {
     /// Reads the parts of OpenAPI specifications embedded in a page. For each operation, webhook and schema in its
-    /// document, this is the definition in the latest version, up to the limit per page. Readers of the page also get
-    /// these parts of a private specification, but nothing else of it. References that the specification does not
-    /// contain are omitted.
+    /// document, this is the definition in the latest version, up to the limit per page. Members who read the page also
+    /// get these parts of a private specification, and so do visitors of a site that requires a share link or a
+    /// sign-in. References that the specification does not contain are omitted.
     ///
     /// # Errors
     /// `NotFound`, also if the page has no content.
@@ -22,7 +22,7 @@ impl<'p> ContentHandle<'p> {
         let document = self.get_page_document(page, Evaluated::Yes).await?;
         let at =
             self.caller.platform.locate_content(&self.caller.actor(), &self.of.to_content_version()).await?;
-        self.caller.platform.shown_specs(&at.space().organization, &document).await
+        self.caller.platform.shown_specs(&at.space().organization, &document, at.spec_audience()).await
     }
 
     /// Reads the parts of OpenAPI specifications embedded in a reusable content block.
@@ -34,7 +34,7 @@ impl<'p> ContentHandle<'p> {
         let document = self.get_reusable_document(reusable, Evaluated::Yes).await?;
         let at =
             self.caller.platform.locate_content(&self.caller.actor(), &self.of.to_content_version()).await?;
-        self.caller.platform.shown_specs(&at.space().organization, &document).await
+        self.caller.platform.shown_specs(&at.space().organization, &document, at.spec_audience()).await
     }
 
     /// Computes an ETag of the specifications with these slugs. It changes whenever
@@ -47,6 +47,6 @@ impl<'p> ContentHandle<'p> {
     pub async fn specs_tag(self, slugs: &'p [String]) -> Result<EntityTag> {
         let at =
             self.caller.platform.locate_content(&self.caller.actor(), &self.of.to_content_version()).await?;
-        self.caller.platform.specs_tag(&at.space().organization, slugs).await
+        self.caller.platform.specs_tag(&at.space().organization, slugs, at.spec_audience()).await
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     content::PageTree,
     model::{Revision, RevisionId},
     platform::{
-        content::{files::Bearer, revisions},
+        content::{files::Bearer, openapi_specs::SpecAudience, revisions},
         kernel::{actor::Actor, content_version::Version, platform::Platform, request::EntityTag},
         nouns::ContentHandle,
     },
@@ -44,7 +44,8 @@ impl<'p> ContentHandle<'p> {
     pub async fn computed_tag(self) -> Result<Option<EntityTag>> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let at = platform.locate_content(actor, &self.of.to_content_version()).await?;
-        platform.computed_specs_tag(&at.space().organization, &*at.view.tree().await?).await
+        let (org, tree) = (&at.space().organization, at.view.tree().await?);
+        platform.computed_specs_tag(org, &tree, at.spec_audience()).await
     }
 
     /// Computes the ETag of everything a member can read of a revision by its id, without reading the content.
@@ -78,7 +79,7 @@ impl Platform {
         tree: &PageTree,
     ) -> Result<EntityTag> {
         let tag = self.frame_tag(actor, frame)?;
-        match self.computed_specs_tag(&space.organization, tree).await? {
+        match self.computed_specs_tag(&space.organization, tree, SpecAudience::Restricted).await? {
             None => Ok(tag),
             Some(computed) => EntityTag::from_answer(&(tag.as_str(), computed.as_str())),
         }

@@ -21,6 +21,7 @@ use crate::{
     Error, Result,
     model::{JobResult, JobStage, RevisionId},
     platform::{
+        content::openapi_specs::SpecAudience,
         jobs::{Effect, Job, JobRun, Payload, Progress},
         kernel::{actor::Actor, platform::Platform},
     },
@@ -97,7 +98,7 @@ impl Platform {
             run.append_log(self, warning.clone());
         }
         let tree = self.content().view(&space.domain, read.root).tree().await?;
-        if let Some(warning) = self.computed_places(&space.organization, &tree).await?.warning() {
+        if let Some(warning) = self.computed_places(&space.organization, &tree, SpecAudience::Restricted).await?.warning() {
             run.append_log(self, warning);
         }
         run.append_log(self, read.what);
