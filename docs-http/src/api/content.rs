@@ -62,7 +62,8 @@ fn with_references(
 ) -> ContentOptions {
     let dereferenced = !matches!(dereferenced.0, None | Some(Dereferenced::No));
     let refs = match refs.0 {
-        None | Some(LinkForm::Stable) => MarkdownRefs::Stable,
+        None => MarkdownRefs::ForReader,
+        Some(LinkForm::Stable) => MarkdownRefs::Stable,
         Some(LinkForm::Relative) => MarkdownRefs::Relative,
     };
     ContentOptions { dereferenced, refs, ..shown }
@@ -291,7 +292,8 @@ macro_rules! mount {
                 /// `reusable-contents` or `true` replaces reusable contents by their content. Disabled by default.
                 dereferenced: Query<Dereferenced>,
                 /// The form of links to pages of the space in Markdown: ids (`stable`, the default) or paths of files
-                /// (`relative`).
+                /// (`relative`). Without it, visitors of sites read the page as a file: its title as a heading, paths of
+                /// files, and the content of reusable contents.
                 #[oai(name = "format.markdown.refs")]
                 refs: Query<LinkForm>,
                 /// Accepted for compatibility. Git metadata is always current.
@@ -327,7 +329,8 @@ macro_rules! mount {
                 /// `reusable-contents` or `true` replaces reusable contents by their content. Disabled by default.
                 dereferenced: Query<Dereferenced>,
                 /// The form of links to pages of the space in Markdown: ids (`stable`, the default) or paths of files
-                /// (`relative`).
+                /// (`relative`). Without it, visitors of sites read the page as a file: its title as a heading, paths of
+                /// files, and the content of reusable contents.
                 #[oai(name = "format.markdown.refs")]
                 refs: Query<LinkForm>,
                 /// Accepted for compatibility. Git metadata is always current.

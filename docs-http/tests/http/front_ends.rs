@@ -17,7 +17,7 @@ async fn published(s: &Server, visibility: &str) -> (String, String) {
 }
 
 /// Returns the token with which a visitor reads the content at a URL.
-async fn token(s: &Server, url: &Value) -> String {
+pub(crate) async fn token(s: &Server, url: &Value) -> String {
     let ask = json!({ "url": url }).to_string();
     let found = s.send("POST", "/v1/urls/published", None, Some(("application/json", ask))).await;
     found.is(200, "resolved")["apiToken"].as_str().expect("a token").to_owned()

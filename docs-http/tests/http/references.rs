@@ -2,7 +2,10 @@
 
 use serde_json::json;
 
-use crate::server::{Server, id};
+use crate::{
+    front_ends,
+    server::{Server, id},
+};
 
 #[tokio::test]
 async fn reusable_contents_and_links_are_returned_as_requested() {
@@ -46,6 +49,16 @@ async fn reusable_contents_and_links_are_returned_as_requested() {
     let guide = s.get(&format!("{content}/path/guide?format.markdown.refs=relative")).await;
     let text = guide["markdown"].as_str().expect("Markdown");
     assert!(text.contains("[Linux](guide/linux.md)") && text.contains("[Start](readme.md)"), "{text}");
+    let site = s.site("Docs", &[&space]).await;
+    let url = s.post(&format!("{site}/publish"), 200, json!({})).await.body["urls"]["published"].clone();
+    let visitor = front_ends::token(&s, &url).await;
+    let read = async |query: &str| {
+        let path = format!("{revision}/page/{}?format=markdown{query}", id(&page));
+        s.ask("GET", &path, &visitor, None).await.is(200, query)["markdown"].clone()
+    };
+    let file = "# Linux\n\nMind the **gap**.\n\nSee [the guide](../guide.md#top).";
+    assert_eq!(read("").await.as_str().map(str::trim_end), Some(file), "a page file for readers of sites");
+    assert_eq!(read("&format.markdown.refs=stable").await, stored.as_str());
     let document = format!("{revision}/page/{}/document", id(&page));
     assert_eq!(s.get(&document).await["nodes"][0]["type"], "reusable-content");
     assert_eq!(s.get(&format!("{document}?dereferenced=true")).await["nodes"][0]["type"], "paragraph");

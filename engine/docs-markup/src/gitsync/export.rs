@@ -25,7 +25,7 @@ pub use self::{
         AdoptablePaths, FileTemplate, OmittedFile, Repository, SpaceFile, SpaceInclude, SpaceOutline,
         SpacePage, SpacePageKind, TemplateOrigin, TitleIn,
     },
-    text::{PageContent, WrittenPage},
+    text::{PageContent, WrittenPage, title_line},
     unsafe_names::{is_program, name_problem},
 };
 use self::{

@@ -39,6 +39,7 @@ pub use config::{CONFIG_FILE, MAX_CONFIG_BYTES, Redirect, RepoConfig, content_fo
 pub use export::{
     AdoptablePaths, ExportPlan, FileTemplate, OmittedFile, PageContent, Repository, SpaceFile, SpaceInclude,
     SpaceOutline, SpacePage, SpacePageKind, TemplateOrigin, TitleIn, WrittenPage, is_program, name_problem,
+    title_line,
 };
 pub use file_host::FileHost;
 pub use format::BookFormat;

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{ContentOptions, ReadableRevision};
+use super::{ContentOptions, ReadableRevision, view::page_file};
 use crate::{
     Error, Result,
     content::{PageEntry, PageTree, UniqueNames, View, parse_document, run_in_place},
@@ -31,7 +31,7 @@ impl Platform {
     /// Generates the pages that replace the computed pages visible to the reader.
     pub(super) async fn replacement_pages(
         &self,
-        space: &SpaceRecord,
+        at: &ReadableRevision,
         tree: &Arc<PageTree>,
         filter: &ContentFilter,
         shown: ContentOptions,
@@ -61,7 +61,7 @@ impl Platform {
             return Ok(Arc::default());
         }
         let seen = filter.visible_pages(tree).await?;
-        let places = self.computed_places(org, tree).await?;
+        let places = self.computed_places(org, tree, audience).await?;
         let shown = computed::sources(tree).map(|(at, _)| at).filter(|at| seen.get(*at) == Some(&true));
         self.generated_pages_at(tree, &places, &shown.collect::<Vec<_>>())
     }
@@ -162,10 +162,14 @@ impl Platform {
         is_it: &(dyn Fn(&GeneratedPage) -> bool + Sync),
         shown: ContentOptions,
     ) -> Result<Option<RevisionPage>> {
+        let (shown, is_file) = at.page_options(shown);
         let Some((entry, text, made)) = self.find_generated(at, is_it, shown).await? else { return Ok(None) };
         let mut page = self.generated_page_view(at.space(), &entry, made);
         if let RevisionPage::Document(page) = &mut page {
             match shown.format {
+                ContentFormat::Markdown if is_file => {
+                    page.markdown = Some(page_file(&page.base.title, &text));
+                }
                 ContentFormat::Markdown => page.markdown = Some(text),
                 ContentFormat::Document if text.is_empty() => {}
                 ContentFormat::Document => page.document = Some(parse_document(&text).await),

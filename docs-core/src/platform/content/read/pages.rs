@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{ContentOptions, MarkdownRefs, ReadableRevision, computed::sibling_slugs};
+use super::{ContentOptions, MarkdownRefs, ReadableRevision, computed::sibling_slugs, view::page_file};
 use crate::{
     Error, Result,
     content::{
@@ -34,6 +34,7 @@ impl Platform {
     ) -> Result<RevisionPage> {
         let filter = at.content_filter().await?;
         filter.require(id, &entry).await?;
+        let (shown, is_file) = at.page_options(shown);
         let path = at.view.path_of(id).await?.unwrap_or_default();
         let below = self.read_descendants(at, &filter, id, &path, shown).await?;
         let mut page = self.page_view(at.space(), id, &entry, &path, below, shown)?;
@@ -72,6 +73,9 @@ impl Platform {
             }
             if let (Some(text), MarkdownRefs::Relative) = (&page.markdown, shown.refs) {
                 page.markdown = Some(at.with_relative_links(text, &path).await?);
+            }
+            if let (Some(text), true) = (&page.markdown, is_file) {
+                page.markdown = Some(page_file(&page.base.title, text));
             }
         }
         Ok(page)

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{ContentOptions, ReadableRevision};
 use crate::{
     Error, Result,
-    content::{FileEntry, PageEntry, PageKind, ReusableEntry, clash_field},
+    content::{FileEntry, PageEntry, PageKind, ReusableEntry, clash_field, gitsync},
     model::{
         ChangeRequest, ChangeRequestId, ComputedPage, ContentRef, DocumentPage, FileId, GitCommit, GroupPage,
         Icon, LinkPage, PageBase, PageConflict, PageId, PageUrls, ReusableContent, ReusableId, Revision,
@@ -252,4 +252,9 @@ fn conflicts(entry: &PageEntry) -> Vec<PageConflict> {
         }
     });
     text.into_iter().chain(fields).collect()
+}
+
+/// Returns the text of a page below its title.
+pub(super) fn page_file(title: &str, text: &str) -> String {
+    format!("{}\n\n{text}", gitsync::title_line(title))
 }

@@ -196,7 +196,7 @@ impl TextWriter<'_> {
         }
         let end = written.trim_end_matches(['\r', '\n']).len();
         let end = if end == written.len() { eol } else { &written[end..] };
-        format!("# {}{end}", escape(&new))
+        format!("{}{end}", title_line(&new))
     }
 
     /// Returns the current and the new front matter, with the title if the template's front matter has one.
@@ -456,6 +456,12 @@ fn heading_text(fields: &PagePatch) -> String {
         Some(emoji) => format!("{emoji} {title}"),
         None => title,
     }
+}
+
+/// Returns a title as the heading of a page file, without a line end.
+#[must_use]
+pub fn title_line(title: &str) -> String {
+    format!("# {}", escape(title))
 }
 
 /// Escapes `text` as inline Markdown.
