@@ -63,7 +63,7 @@ fn template(scene: &PageContext<'_>) -> PageTemplate {
     let themes = scene.look.themes;
     // Unless the site follows it, the color scheme of the visitor's system does not count as a choice: the default of
     // the site applies until the visitor selects a scheme.
-    let theme = match themes.default {
+    let theme = match themes.default.shown() {
         ThemeMode::Light => "light",
         ThemeMode::Dark => "dark",
         ThemeMode::System => "system",

@@ -363,6 +363,10 @@ async fn heading_font_and_system_theme_are_in_the_style_sheet() {
     let (site, path) = w.site("Docs", &space).await;
     let mut styling = serde_json::to_value(Styling::default()).expect("JSON");
     styling["headingFont"] = "Merriweather".into();
+    // A site without a theme follows the visitor's system, too.
+    assert!(w.html(&path).await.contains("data-theme=\"system\" data-choose"));
+    w.look(&site, json!({ "themes": { "default": "light", "toggeable": false } })).await;
+    assert!(w.html(&path).await.contains("data-theme=\"light\""));
     w.look(&site, json!({ "styling": styling, "themes": { "default": "system", "toggeable": false } })).await;
     let page = w.html(&path).await;
     assert!(page.contains("data-theme=\"system\""), "{page}");

@@ -330,8 +330,46 @@ pub struct Announcement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Themes {
-    pub default: ThemeMode,
+    #[cfg_attr(feature = "schema", schemars(with = "ThemeMode"))]
+    pub default: DefaultTheme,
     pub toggeable: bool,
+}
+
+/// The colour scheme for visitors who have not selected one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "ThemeMode", into = "ThemeMode")]
+pub enum DefaultTheme {
+    /// The site has never set a scheme, so that of the visitor's system is shown. In JSON, this is `light`, because
+    /// earlier clients know only `light` and `dark`.
+    #[default]
+    Unset,
+    Set(ThemeMode),
+}
+
+impl DefaultTheme {
+    /// Returns the scheme that visitors see.
+    #[must_use]
+    pub const fn shown(self) -> ThemeMode {
+        match self {
+            Self::Unset => ThemeMode::System,
+            Self::Set(mode) => mode,
+        }
+    }
+}
+
+impl From<ThemeMode> for DefaultTheme {
+    fn from(mode: ThemeMode) -> Self {
+        Self::Set(mode)
+    }
+}
+
+impl From<DefaultTheme> for ThemeMode {
+    fn from(theme: DefaultTheme) -> Self {
+        match theme {
+            DefaultTheme::Unset => Self::Light,
+            DefaultTheme::Set(mode) => mode,
+        }
+    }
 }
 
 /// The greeting of the assistant.
@@ -428,7 +466,7 @@ impl Default for Customization {
             header: Header::default(),
             footer: Footer::default(),
             announcement: None,
-            themes: Themes { default: ThemeMode::Light, toggeable: true },
+            themes: Themes { default: DefaultTheme::Unset, toggeable: true },
             pdf: Some(on),
             feedback: Enabled { enabled: false },
             ai: Ai::default(),
