@@ -149,6 +149,16 @@ impl Renderer<'_> {
                     (self.children(&block.nodes, at))
                 }
             },
+            BlockKind::Prompt { description, .. } => html! {
+                section { p { strong { (description) } } (self.children(&block.nodes, at)) }
+            },
+            BlockKind::Updates { .. } => self.children(&block.nodes, at),
+            BlockKind::Update { date, .. } => {
+                let day = date.time().format("%Y-%m-%d").to_string();
+                html! {
+                    section { p { strong { time datetime=(day) { (day) } } } (self.children(&block.nodes, at)) }
+                }
+            }
             BlockKind::Stepper {} => {
                 return self.write_wrapped(html, "<ol class=\"steps\">", "</ol>", held);
             }

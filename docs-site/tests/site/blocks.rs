@@ -19,6 +19,21 @@ const BLOCKS: &[(&str, &str, &[&str])] = &[
     ("blockquote", "> said", &["<blockquote><p>said</p></blockquote>"]),
     ("hint", "{% hint style=\"warning\" %}\nMind.\n{% endhint %}", &["class=\"hint warning\"", "Mind."]),
     (
+        "prompt",
+        "{% prompt description=\"Write a test\" icon=\"robot\" %}\n```\nTest *this*.\n```\n{% endprompt %}",
+        &["<strong>Write a test</strong>", "Test *this*."],
+    ),
+    (
+        "updates",
+        "{% updates format=\"full\" %}\n{% update date=\"2026-01-02\" tags=\"fix\" %}\nNew.\n{% endupdate %}\n{% endupdates %}",
+        &["<strong><time datetime=\"2026-01-02\">2026-01-02</time></strong>", "<p>New.</p>"],
+    ),
+    (
+        "update",
+        "{% updates format=\"full\" %}\n{% update date=\"2026-01-03\" %}\n* a\n{% endupdate %}\n{% endupdates %}",
+        &["<time datetime=\"2026-01-03\">", "<ul><li>a</li></ul>"],
+    ),
+    (
         "code",
         "{% code title=\"a.rs\" lineNumbers=\"true\" overflow=\"wrap\" %}\n```rust\nfn f() {}\nlet x;\n```\n{% endcode %}",
         &[
@@ -169,6 +184,9 @@ const fn block_row(kind: &BlockKind) -> &'static str {
         BlockKind::Divider {} => "divider",
         BlockKind::Blockquote {} => "blockquote",
         BlockKind::Hint { .. } => "hint",
+        BlockKind::Prompt { .. } => "prompt",
+        BlockKind::Updates { .. } => "updates",
+        BlockKind::Update { .. } => "update",
         BlockKind::Code { .. } => "code",
         BlockKind::CodeLine { .. } => "code-line",
         BlockKind::Math { .. } => "math",

@@ -174,6 +174,7 @@ impl SegmentVisitor<'_> {
     fn data(&mut self, kind: &mut BlockKind) {
         match kind {
             BlockKind::TabsItem { title: Some(title), .. } => self.text(title),
+            BlockKind::Prompt { description, .. } => self.text(description),
             BlockKind::Image(image) => image.alt.iter_mut().for_each(|alt| self.text(alt)),
             BlockKind::Table(table) => {
                 for column in table.definition.values_mut() {

@@ -97,7 +97,13 @@ impl BookLowering<'_> {
             BlockKind::TabsItem { title, .. } => self.tab(block, title.as_deref(), at)?,
             BlockKind::Stepper {} => ShownTag::Steps { items: self.items(block, at)? }.into(),
             BlockKind::Columns { .. } => self.columns(block, at)?,
+            BlockKind::Prompt { description, .. } => self.tab(block, Some(description), at)?,
+            BlockKind::Update { date, .. } => {
+                let day = date.time().format("%Y-%m-%d").to_string();
+                self.tab(block, Some(&day), at)?
+            }
             BlockKind::Tabs { .. }
+            | BlockKind::Updates { .. }
             | BlockKind::If { .. }
             | BlockKind::StepperStep { .. }
             | BlockKind::Column { .. }

@@ -5,9 +5,10 @@
 
 use std::{collections::HashSet, ops::Range};
 
-use docs_model::{ButtonKind, ContentRef, InlineImageSize, InlineKind};
+use docs_model::{ButtonAction, ButtonKind, ButtonSize, ContentRef, InlineImageSize, InlineKind};
 
 use super::{
+    attributes::{optional, read_word, word},
     bare_addresses, emoji,
     html::{self, Element, Html, OpeningTag, TagToken},
     opening::Opening,
@@ -137,11 +138,11 @@ fn element(text: &str, open: &OpeningTag<'_>, length: usize) -> Option<(InlineKi
     if open.name == "img" {
         return image(open).map(|kind| (kind, length));
     }
-    if !matches!(open.name.as_str(), "i" | "a" | "code" | "span" | "picture") {
+    if !matches!(open.name.as_str(), "i" | "a" | "button" | "code" | "span" | "picture") {
         return None;
     }
     let is_mention = open.name == "a" && open.has("data-mention");
-    if matches!(open.name.as_str(), "i" | "a" | "code") && !open.has("class") && !is_mention {
+    if matches!(open.name.as_str(), "i" | "a" | "button" | "code") && !open.has("class") && !is_mention {
         return None;
     }
     let close = html::closing(text, length, &open.name)?;
@@ -171,9 +172,11 @@ pub(super) fn inline(element: &Element<'_>) -> Option<InlineKind> {
         "i" => {
             let icon = open.get("class")?.strip_prefix("fa-")?.to_owned();
             let is_icon =
-                !icon.is_empty() && !icon.contains(char::is_whitespace) && open.has_only(&["class"]);
+                !icon.is_empty() && !icon.contains(char::is_whitespace) && open.has_only(&["class", "style"]);
+            let color = |style: &str| read_word(style.strip_prefix("color:")?.strip_suffix(';')?);
+            let color = optional(open.get("style"), color)?;
             let is_plain = element.text() == format!(":{icon}:") || element.text() == icon;
-            (is_icon && is_plain).then_some(InlineKind::Icon { icon })
+            (is_icon && is_plain).then_some(InlineKind::Icon { icon, color })
         }
         "code" => {
             let is_expression = open.get("class") == Some("expression") && open.has_only(&["class"]);
@@ -183,7 +186,7 @@ pub(super) fn inline(element: &Element<'_>) -> Option<InlineKind> {
             let is_plain = open.has_only(&["data-mention", "href"]);
             is_plain.then_some(InlineKind::Mention { target: targets::read(open.get("href")?) })
         }
-        "a" => button(element),
+        "a" | "button" => button(element),
         "span" => {
             let is_emoji = open.get("data-tag") == Some("emoji") && open.has("data-gb-custom-inline");
             let code = open.get("data-code").filter(|code| is_emoji && emoji::text(code).is_some())?;
@@ -197,19 +200,72 @@ pub(super) fn inline(element: &Element<'_>) -> Option<InlineKind> {
 fn button(element: &Element<'_>) -> Option<InlineKind> {
     let open = &element.open;
     let mut classes = open.get("class")?.split_whitespace();
-    let is_button = classes.next() == Some("button") && open.has_only(&["href", "class", "data-icon"]);
+    let own: &[&str] = match element.name() {
+        "a" => &["href", "class", "data-icon", "data-size"],
+        _ => &["type", "class", "data-icon", "data-size", "data-action", "data-query", "data-slug"],
+    };
+    let is_button = classes.next() == Some("button") && open.has_only(own);
+    let action = match element.name() {
+        "a" => None,
+        _ => Some(Box::new(action(open)?)),
+    };
     let kind = match classes.next().filter(|_| is_button)? {
         "primary" => ButtonKind::Primary,
         "secondary" => ButtonKind::Secondary,
         _ => return None,
     };
+    let size = optional(open.get("data-size"), read_word)?;
     let is_text = element.children.iter().all(|child| matches!(child, Html::Text(_)));
     (is_text && classes.next().is_none()).then(|| InlineKind::Button {
         label: element.text(),
         kind,
         icon: open.get("data-icon").map(str::to_owned),
         target: open.get("href").map(targets::read).map(Box::new),
+        size,
+        action,
     })
+}
+
+/// Reads the action of a button.
+fn action(open: &OpeningTag<'_>) -> Option<ButtonAction> {
+    let text = |name: &str| open.get(name).map(str::to_owned);
+    let is_plain = open.get("type").is_none_or(|kind| kind == "button");
+    match (open.get("data-action").filter(|_| is_plain)?, text("data-query"), text("data-slug")) {
+        ("search", query, None) => Some(ButtonAction::Search { query }),
+        ("ask", query, None) => Some(ButtonAction::Ask { query }),
+        ("select", None, Some(slug)) => Some(ButtonAction::Select { slug }),
+        _ => None,
+    }
+}
+
+/// Prints a button: a link, or a button element if it has an action. A button does not have both.
+fn write_button(
+    (label, kind, size): (&str, ButtonKind, Option<ButtonSize>),
+    icon: Option<&String>,
+    target: Option<&ContentRef>,
+    action: Option<&ButtonAction>,
+) -> Option<String> {
+    let class = if kind == ButtonKind::Primary { "button primary" } else { "button secondary" };
+    let (name, opening) = match (target, action) {
+        (target, None) => ("a", Opening::html("a").optional("href", target.map(targets::write))),
+        (None, Some(_)) => ("button", Opening::html("button").value("type", "button")),
+        (Some(_), Some(_)) => return None,
+    };
+    let opening = opening.value("class", class);
+    let opening = match action {
+        None => opening,
+        Some(ButtonAction::Search { query }) => {
+            opening.value("data-action", "search").optional("data-query", query.as_ref())
+        }
+        Some(ButtonAction::Ask { query }) => {
+            opening.value("data-action", "ask").optional("data-query", query.as_ref())
+        }
+        Some(ButtonAction::Select { slug }) => {
+            opening.value("data-action", "select").value("data-slug", slug)
+        }
+    };
+    let opening = opening.optional("data-icon", icon).optional("data-size", size.map(word));
+    Some(format!("{}{}</{name}>", opening.end(), html::text(label)))
 }
 
 /// Converts an `img` tag to an inline image.
@@ -268,9 +324,10 @@ pub(super) fn picture(dark: Option<&ContentRef>, image: String) -> String {
 pub(super) fn write(kind: &InlineKind) -> Option<String> {
     let element = |opening: Opening, name: &str, text: &str| format!("{}{text}</{name}>", opening.end());
     Some(match kind {
-        InlineKind::Icon { icon } => {
+        InlineKind::Icon { icon, color } => {
             let text = format!(":{}:", html::text(icon));
-            element(Opening::html("i").value("class", format!("fa-{icon}")), "i", &text)
+            let opening = Opening::html("i").value("class", format!("fa-{icon}"));
+            element(opening.optional("style", color.map(|color| format!("color:{};", word(color)))), "i", &text)
         }
         InlineKind::Expression { expression } => {
             element(Opening::html("code").value("class", "expression"), "code", &html::text(expression))
@@ -279,11 +336,9 @@ pub(super) fn write(kind: &InlineKind) -> Option<String> {
             let opening = Opening::html("span").bare("data-gb-custom-inline").value("data-tag", "emoji");
             element(opening.value("data-code", code), "span", &emoji::text(code)?)
         }
-        InlineKind::Button { label, kind, icon, target } => {
-            let name = if *kind == ButtonKind::Primary { "primary" } else { "secondary" };
-            let opening = Opening::html("a").optional("href", target.as_deref().map(targets::write));
-            let opening = opening.value("class", format!("button {name}"));
-            element(opening.optional("data-icon", icon.as_ref()), "a", &html::text(label))
+        InlineKind::Button { label, kind, icon, target, size, action } => {
+            let look = (label.as_str(), *kind, *size);
+            write_button(look, icon.as_ref(), target.as_deref(), action.as_deref())?
         }
         InlineKind::InlineImage { target, dark, caption, alt, size } => {
             let size = size.map(|size| match size {

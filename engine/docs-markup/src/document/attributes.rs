@@ -1,6 +1,6 @@
 //! Parsing and formatting of attribute values.
 
-use docs_model::Length;
+use docs_model::{Length, Timestamp};
 
 /// Parses the value of an enumeration.
 pub(super) fn read_word<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
@@ -24,6 +24,20 @@ pub(super) fn optional<T>(value: Option<&str>, read: impl Fn(&str) -> Option<T>)
 /// Parses a number without a sign and leading zeros.
 pub(super) fn count(text: &str) -> Option<u32> {
     text.parse().ok().filter(|count: &u32| count.to_string() == text)
+}
+
+/// The time of a date without a time.
+const MIDNIGHT: &str = "T00:00:00.000Z";
+
+/// Parses a date, with or without a time.
+pub(super) fn date(text: &str) -> Option<Timestamp> {
+    read_word(text).or_else(|| read_word(&format!("{text}{MIDNIGHT}")))
+}
+
+/// Formats a date, without the time at midnight.
+pub(super) fn date_text(date: Timestamp) -> String {
+    let text = date.to_string();
+    text.strip_suffix(MIDNIGHT).map(str::to_owned).unwrap_or(text)
 }
 
 /// Parses a length, such as `375` or `50%`.

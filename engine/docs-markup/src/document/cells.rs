@@ -64,17 +64,27 @@ pub(super) fn file_id(url: &str) -> String {
 pub(super) fn image(cell: &Element<'_>) -> Option<CellValue> {
     let [link] = cell.elements()?.try_into().ok()?;
     let target = targets::read(link.open.get("href").filter(|_| link.name() == "a")?);
-    Some(match link.open.get("data-object-fit") {
-        None => CellValue::Reference(target),
-        fit => CellValue::Image { target, object_fit: fit.map(str::to_owned) },
+    let attribute = |name: &str| link.open.get(name).map(str::to_owned);
+    Some(match (attribute("data-object-fit"), attribute("data-alt")) {
+        (None, None) => CellValue::Reference(target),
+        (object_fit, alt) => CellValue::Image { target, object_fit, alt },
     })
 }
 
 /// Returns the known attributes of a table tag: the view, its options and the width.
-pub(super) fn tag(source: &str) -> Option<[Option<String>; 5]> {
+pub(super) fn tag(source: &str) -> Option<[Option<String>; 9]> {
     let (html::TagToken::Open(open), length) = html::tag_at(source)? else { return None };
-    let names =
-        ["data-view", "data-card-size", "data-full-width", "data-header-hidden", "data-column-title-hidden"];
+    let names = [
+        "data-view",
+        "data-card-size",
+        "data-full-width",
+        "data-header-hidden",
+        "data-column-title-hidden",
+        "data-search",
+        "data-sticky-header",
+        "data-sticky-first-column",
+        "data-wrap",
+    ];
     let value = |name: &str| match name {
         // Every other value means medium.
         "data-card-size" => open.get(name).filter(|size| *size == "large").map(str::to_owned),

@@ -3,7 +3,7 @@
 use std::mem::size_of;
 
 use docs_model::{
-    Block, BlockKind, CellValue, Document, Fragment, Inline, Leaf, Mark, Node, TableColumn, TableData,
+    Block, BlockKind, CellMerge, CellValue, Document, Fragment, Inline, Leaf, Mark, Node, TableColumn, TableData,
     TableRecord,
 };
 
@@ -43,6 +43,7 @@ fn table(data: &TableData) -> usize {
         + data.records.values().map(row).sum::<usize>()
         + map(columns, size_of::<TableColumn>())
         + 4 * TEXT_BYTES * columns
+        + (size_of::<CellMerge>() + 2 * TEXT_BYTES) * data.cell_merges.len()
 }
 
 /// Estimates the memory of a map from strings to values of a given size, including the strings.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use docs_model::{
-    Block, BlockKind, CardSize, CellAlign, CellValue, Fragment, SelectOption, TableColumn, TableColumnKind,
-    TableData, TableRecord, TableView,
+    Block, BlockKind, CardSize, CellAlign, CellAnchor, CellMerge, CellSpan, CellValue, Fragment,
+    SelectOption, TableColumn, TableColumnKind, TableData, TableRecord, TableView,
 };
 
 use super::{
@@ -58,7 +58,7 @@ pub(super) fn pipes(reader: &mut BlockReader<'_>, lines: &[Line<'_>]) -> Option<
         definition
             .insert(column_id(index), TableColumn { id: column_id(index), title: plain, kind, spelling });
     }
-    let mut table = TableContent { records: BTreeMap::new(), fragments: Vec::new() };
+    let mut table = TableContent::default();
     for (row, line) in rows.iter().enumerate() {
         let cells = pipes::cells(&line.text);
         if cells.len() > alignments.len() {
@@ -80,18 +80,23 @@ pub(super) fn pipes(reader: &mut BlockReader<'_>, lines: &[Line<'_>]) -> Option<
         column_widths: None,
         hide_header: false,
         use_new_sizing: None,
+        sticky_header: None,
+        sticky_first_column: None,
     };
-    let data = TableData { view, records: table.records, definition, full_width: None };
-    let mut block = Block::with_fragments(BlockKind::Table(Box::new(data)), table.fragments);
+    let TableContent { records, fragments, merges: cell_merges } = table;
+    let data = TableData { view, records, definition, full_width: None, cell_merges, search: None };
+    let mut block = Block::with_fragments(BlockKind::Table(Box::new(data)), fragments);
     let rule = pipes::short(&rule.text);
     let usual = print::rule(&alignments);
     block.spelling = (rule != usual).then_some(rule);
     Some(block)
 }
 
+#[derive(Default)]
 struct TableContent {
     records: BTreeMap<String, TableRecord>,
     fragments: Vec<Fragment>,
+    merges: Vec<CellMerge>,
 }
 
 impl TableContent {
@@ -130,18 +135,35 @@ pub(super) fn html(reader: &mut BlockReader<'_>, element: &Element<'_>) -> Optio
     if columns.columns.len() > MAX_COLUMNS || columns.columns.is_empty() {
         return None;
     }
-    let mut table = TableContent { records: BTreeMap::new(), fragments: Vec::new() };
+    let mut table = TableContent::default();
     let rows = body.map_or(Some(Vec::new()), |body| body.elements())?;
     for (index, row) in rows.into_iter().enumerate() {
         let record = cells(reader, &columns, index, row, &mut table)?;
         table.records.insert(row_id(index), record);
     }
     let view = view(open, &columns)?;
-    let full_width = open.get("data-full-width").map(str::parse).transpose().ok()?;
+    let (full_width, search) = (switch(open, "data-full-width")?, switch(open, "data-search")?);
     let definition = columns.columns.into_iter().map(|column| (column.id.clone(), column)).collect();
-    let data = TableData { view, records: table.records, definition, full_width };
-    let block = Block::with_fragments(BlockKind::Table(Box::new(data)), table.fragments);
+    let TableContent { records, fragments, merges: cell_merges } = table;
+    let data = TableData { view, records, definition, full_width, cell_merges, search };
+    let block = Block::with_fragments(BlockKind::Table(Box::new(data)), fragments);
     Some(respell(block, element))
+}
+
+/// Reads an attribute that is `true` or `false`. Returns `None` for another value.
+fn switch(open: &html::OpeningTag<'_>, name: &str) -> Option<Option<bool>> {
+    open.get(name).map(str::parse).transpose().ok()
+}
+
+/// Reads the range of merged cells that begins at a cell. Returns `None` for an invalid range.
+fn merge(cell: &Element<'_>, anchor: CellAnchor) -> Option<Option<CellMerge>> {
+    let span = |name: &str| match cell.open.get(name) {
+        Some(number) => CellSpan::new(number.parse().ok()?),
+        None => Some(CellSpan::ONE),
+    };
+    let (row_span, col_span) = (span("data-rowspan")?, span("data-colspan")?);
+    let is_merged = cell.open.has("data-rowspan") || cell.open.has("data-colspan");
+    Some(is_merged.then_some(CellMerge { anchor, row_span, col_span }))
 }
 
 /// Preserves the tag of a table if it is not canonical, and preserves other spellings where needed.
@@ -170,6 +192,8 @@ fn view(open: &html::OpeningTag<'_>, head: &TableHead) -> Option<TableView> {
             column_widths: (!head.widths.is_empty()).then(|| head.widths.clone()),
             hide_header: open.has("data-header-hidden"),
             use_new_sizing: None,
+            sticky_header: switch(open, "data-sticky-header")?,
+            sticky_first_column: switch(open, "data-sticky-first-column")?,
         }),
         Some("cards") => Some(TableView::Cards {
             card_size: if open.get("data-card-size") == Some("large") {
@@ -182,6 +206,7 @@ fn view(open: &html::OpeningTag<'_>, head: &TableHead) -> Option<TableView> {
             cover_definition: head.cover.clone(),
             cover_definition_dark: head.cover_dark.clone(),
             hide_column_title: open.has("data-column-title-hidden").then_some(true),
+            wrap: switch(open, "data-wrap")?,
         }),
         Some(_) => None,
     }
@@ -289,9 +314,12 @@ fn cells(
     let (mut values, mut spelling) = (BTreeMap::new(), BTreeMap::new());
     for (index, (cell, column)) in cells.into_iter().zip(&head.columns).enumerate() {
         reader.left = reader.left.saturating_sub(1);
-        if cell.name() != "td" || !cell.open.has_only(&["align", "valign"]) {
+        let known = ["align", "valign", "data-rowspan", "data-colspan"];
+        if cell.name() != "td" || !cell.open.has_only(&known) {
             return None;
         }
+        let anchor = CellAnchor { record: row_id(row), column: column.id.clone() };
+        table.merges.extend(merge(cell, anchor)?);
         let value = match &column.kind {
             TableColumnKind::Text { .. } => {
                 let blocks = rich_blocks(reader, &cell.children)?;

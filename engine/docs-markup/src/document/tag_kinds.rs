@@ -1,10 +1,10 @@
 //! The kinds of blocks in tag notation.
 
-use docs_model::{BlockKind, BlockTag, IntegrationData};
+use docs_model::{BlockKind, BlockTag, IntegrationData, TagRef, TagRefKind};
 use serde_json::{Map, Value};
 
 use super::{
-    attributes::{count, length, optional, read_word},
+    attributes::{count, date, length, optional, read_word},
     tags::TemplateTag,
     targets,
 };
@@ -24,7 +24,24 @@ pub(super) fn kind(tag: &TemplateTag<'_>) -> Option<BlockKind> {
             collapsed_line_count: optional(tag.get("collapsedLineCount"), count)?,
         },
         BlockTag::Tabs => BlockKind::Tabs { full_width: tag.flag("fullWidth") },
-        BlockTag::Tab => BlockKind::TabsItem { title: tag.text("title"), icon: tag.text("icon") },
+        BlockTag::Tab => BlockKind::TabsItem {
+            title: tag.text("title"),
+            icon: tag.text("icon"),
+            slug: tag.text("slug"),
+        },
+        BlockTag::Prompt => BlockKind::Prompt {
+            description: tag.text("description")?,
+            icon: tag.text("icon"),
+            open_in_ai_providers: tag.flag("openInAIProviders"),
+            default_expanded: optional(tag.get("defaultExpanded"), read_word)?,
+        },
+        BlockTag::Updates => {
+            BlockKind::Updates { format: optional(tag.get("format"), read_word)?.unwrap_or_default() }
+        }
+        BlockTag::Update => BlockKind::Update {
+            date: date(tag.get("date")?)?,
+            tags: tag.get("tags").map_or_else(Vec::new, |tags| tags.split(',').map(tag_ref).collect()),
+        },
         BlockTag::Stepper => BlockKind::Stepper {},
         BlockTag::Step => BlockKind::StepperStep { icon: tag.text("icon") },
         BlockTag::Columns => BlockKind::Columns { full_width: tag.flag("fullWidth") },
@@ -66,6 +83,25 @@ pub(super) fn kind(tag: &TemplateTag<'_>) -> Option<BlockKind> {
 
 fn spec(tag: &TemplateTag<'_>) -> Option<docs_model::ContentRef> {
     Some(docs_model::ContentRef::OpenApi { spec: tag.text("spec")? })
+}
+
+/// Reads a reference to a tag: its slug, after its space and a slash if it is of another space.
+fn tag_ref(text: &str) -> TagRef {
+    let text = text.trim();
+    let (space, tag) = match text.split_once('/') {
+        Some((space, tag)) => (Some(space.to_owned()), tag),
+        None => (None, text),
+    };
+    TagRef { kind: TagRefKind::Tag, tag: tag.to_owned(), space }
+}
+
+/// Formats references to tags.
+pub(super) fn tag_refs_text(tags: &[TagRef]) -> String {
+    let one = |tag: &TagRef| match &tag.space {
+        Some(space) => format!("{space}/{}", tag.tag),
+        None => tag.tag.clone(),
+    };
+    tags.iter().map(one).collect::<Vec<_>>().join(",")
 }
 
 fn integration(name: &str, tag: &TemplateTag<'_>) -> Option<BlockKind> {

@@ -65,6 +65,8 @@ fn block(reader: &mut BlockReader<'_>, tag: &TemplateTag<'_>, inner: Option<&[Li
         BlockKind::Tabs { .. } => parts(reader, kind, BlockTag::Tab, inner),
         BlockKind::Stepper {} => parts(reader, kind, BlockTag::Step, inner),
         BlockKind::Columns { .. } => parts(reader, kind, BlockTag::Column, inner),
+        BlockKind::Updates { .. } => parts(reader, kind, BlockTag::Update, inner),
+        BlockKind::Prompt { .. } => prompt(reader, kind, inner),
         BlockKind::Hint { .. } | BlockKind::If { .. } => {
             let inside = reader.read_nested(inner);
             Some(Block::new(kind, nodes(inside)))
@@ -104,6 +106,21 @@ fn code(reader: &mut BlockReader<'_>, options: BlockKind, inner: &[Line<'_>]) ->
         *syntax = written;
     }
     Some(block)
+}
+
+/// Parses a prompt, which contains one code block.
+fn prompt(reader: &mut BlockReader<'_>, prompt: BlockKind, inner: &[Line<'_>]) -> Option<Block> {
+    let chunks = chunks::read(inner);
+    let is_code = match chunks.as_slice() {
+        [Chunk { kind: ChunkKind::Fence(..), .. }] => true,
+        [Chunk { kind: ChunkKind::Tag(text, Some(_)), .. }] => {
+            TemplateTag::read(text).is_some_and(|tag| BlockTag::from_name(tag.name) == Some(BlockTag::Code))
+        }
+        _ => false,
+    };
+    let blocks = if is_code { reader.read_nested(inner) } else { return None };
+    let is_code = matches!(blocks.as_slice(), [Block { kind: BlockKind::Code { .. }, .. }]);
+    is_code.then(|| Block::new(prompt, nodes(blocks)))
 }
 
 /// Parses a tag that only contains tags of one name.

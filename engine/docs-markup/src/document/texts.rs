@@ -101,6 +101,7 @@ fn write_data_texts(block: &Block, out: &mut String) {
     let text = match &block.kind {
         BlockKind::TabsItem { title, .. } | BlockKind::Code { title, .. } => title.as_deref(),
         BlockKind::Math { formula } => Some(formula.as_str()),
+        BlockKind::Prompt { description, .. } => Some(description.as_str()),
         BlockKind::Image(data) => data.alt.as_deref(),
         BlockKind::Embed { url, .. } => Some(url.as_str()),
         BlockKind::OpenapiWebhook { name, .. } => Some(name.as_str()),

@@ -8,6 +8,12 @@ use super::BlockKind;
 pub enum BlockTag {
     /// `hint`.
     Hint,
+    /// `prompt`.
+    Prompt,
+    /// `updates`.
+    Updates,
+    /// `update`.
+    Update,
     /// `code`, which encloses a fenced code block.
     Code,
     /// `tabs`.
@@ -45,8 +51,11 @@ pub enum BlockTag {
 }
 
 /// The tag names that the parser accepts. If a tag has two names, the serializer writes the first.
-const NAMES: [(&str, BlockTag); 20] = [
+const NAMES: [(&str, BlockTag); 23] = [
     ("hint", BlockTag::Hint),
+    ("prompt", BlockTag::Prompt),
+    ("updates", BlockTag::Updates),
+    ("update", BlockTag::Update),
     ("code", BlockTag::Code),
     ("tabs", BlockTag::Tabs),
     ("tab", BlockTag::Tab),
@@ -160,6 +169,9 @@ impl BlockKind {
             Self::Divider {} => (None, Nothing, WhenEmpty::Text),
             Self::Blockquote {} => (None, Blocks, WhenEmpty::Removed),
             Self::Hint { .. } => (Some(BlockTag::Hint), Blocks, WhenEmpty::Removed),
+            Self::Prompt { .. } => (Some(BlockTag::Prompt), Blocks, WhenEmpty::Removed),
+            Self::Updates { .. } => (Some(BlockTag::Updates), Parts, WhenEmpty::Removed),
+            Self::Update { .. } => (Some(BlockTag::Update), Blocks, WhenEmpty::Paragraph),
             Self::Code { .. } => (Some(BlockTag::Code), Parts, WhenEmpty::Removed),
             Self::CodeLine { .. } => (None, Text, WhenEmpty::Text),
             Self::Math { .. } => (None, Nothing, WhenEmpty::Text),

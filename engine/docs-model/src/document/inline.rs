@@ -41,6 +41,9 @@ pub enum InlineKind {
     Icon {
         /// The name of the icon.
         icon: String,
+        /// The colour of the icon. It is stored, but sites do not draw icons in texts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        color: Option<MarkColor>,
     },
     /// An inline image.
     InlineImage {
@@ -84,6 +87,12 @@ pub enum InlineKind {
         /// The target of the button. Without a target the button is disabled.
         #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
         target: Option<Box<ContentRef>>,
+        /// The size of the button. It is stored, but sites have buttons of one size.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        size: Option<ButtonSize>,
+        /// The action of a button without a target. It is stored, but the button is disabled on sites.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        action: Option<Box<ButtonAction>>,
     },
 }
 
@@ -126,6 +135,35 @@ pub enum InlineImageSize {
     Original,
     /// The line height.
     Line,
+}
+
+/// The size of a button.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum ButtonSize {
+    Small,
+    Medium,
+    Large,
+}
+
+/// The action of a button.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(tag = "action", rename_all = "lowercase")]
+pub enum ButtonAction {
+    /// Opens the search.
+    Search {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        query: Option<String>,
+    },
+    /// Asks the assistant.
+    Ask {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        query: Option<String>,
+    },
+    /// Selects the option with this slug, such as a tab.
+    Select { slug: String },
 }
 
 /// The style of a button.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{TableData, VerticalAlign};
-use crate::ContentRef;
+use crate::{ContentRef, Timestamp};
 
 /// The alignment of a paragraph or heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -76,6 +76,54 @@ pub enum Length {
     },
 }
 
+/// The part of a prompt that is initially visible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum PromptExpansion {
+    /// Nothing.
+    Hidden,
+    /// The beginning.
+    Partial,
+    /// Everything.
+    Full,
+}
+
+/// The format of the dates of updates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum UpdatesFormat {
+    /// In digits.
+    Numeric,
+    /// With the name of the month.
+    #[default]
+    Full,
+    /// With the abbreviated name of the month.
+    Short,
+}
+
+/// A reference to a tag of a space.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct TagRef {
+    pub kind: TagRefKind,
+    /// The slug of the tag.
+    pub tag: String,
+    /// The space that defines the tag; absent for that of the page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub space: Option<String>,
+}
+
+/// Always `tag`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum TagRefKind {
+    #[default]
+    Tag,
+}
+
 /// The type of a block and its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -123,6 +171,32 @@ pub enum BlockKind {
         /// An icon that replaces the icon of the style.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         icon: Option<String>,
+    },
+    /// A text for an AI assistant: a description and one code block.
+    Prompt {
+        description: String,
+        /// An icon before the description.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        icon: Option<String>,
+        /// `true` if assistants can be opened with the text. It is stored, but has no effect on sites.
+        #[serde(rename = "openInAIProviders", default, skip_serializing_if = "Option::is_none")]
+        open_in_ai_providers: Option<bool>,
+        /// The part of the text that is initially visible. It is stored, but sites show the whole text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        default_expanded: Option<PromptExpansion>,
+    },
+    /// A list of dated updates.
+    Updates {
+        /// The format of the dates. It is stored, but sites show the date in one format.
+        #[serde(default)]
+        format: UpdatesFormat,
+    },
+    /// An update in a list of updates.
+    Update {
+        date: Timestamp,
+        /// The tags of the update. They are stored only.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tags: Vec<TagRef>,
     },
     /// A code block.
     Code {
@@ -219,6 +293,9 @@ pub enum BlockKind {
         /// The icon of the tab.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         icon: Option<String>,
+        /// The name under which tabs are selected together. It is stored, but sites select tabs with equal titles.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        slug: Option<String>,
     },
     /// A sequence of steps.
     Stepper {},

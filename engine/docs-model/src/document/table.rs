@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 #[cfg(feature = "schema")]
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::ContentRef;
 
@@ -22,6 +22,76 @@ pub struct TableData {
     /// `true` if the table takes the full width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_width: Option<bool>,
+    /// Merged cells. They are stored, but sites show each cell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cell_merges: Vec<CellMerge>,
+    /// `true` if the table has a search field. It is stored, but sites show none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<bool>,
+}
+
+/// A range of merged cells.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct CellMerge {
+    /// The cell at the top left of the range.
+    pub anchor: CellAnchor,
+    /// The number of rows.
+    pub row_span: CellSpan,
+    /// The number of columns.
+    pub col_span: CellSpan,
+}
+
+/// The position of a cell.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct CellAnchor {
+    /// The id of the row.
+    pub record: String,
+    /// The id of the column.
+    pub column: String,
+}
+
+/// The number of rows or columns of a range of cells, from 1 to 50.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CellSpan(u8);
+
+impl CellSpan {
+    /// A single row or column.
+    pub const ONE: Self = Self(1);
+
+    /// Creates a number, or returns `None` if it is outside the range.
+    #[must_use]
+    pub const fn new(number: u8) -> Option<Self> {
+        if number >= 1 && number <= 50 { Some(Self(number)) } else { None }
+    }
+
+    /// Returns the number.
+    #[must_use]
+    pub const fn get(self) -> u8 {
+        self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for CellSpan {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = u8::deserialize(deserializer)?;
+        Self::new(number).ok_or_else(|| serde::de::Error::custom("must be a whole number from 1 to 50"))
+    }
+}
+
+#[cfg(feature = "schema")]
+impl JsonSchema for CellSpan {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "CellSpan".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": 1, "maximum": 50 })
+    }
 }
 
 impl TableData {
@@ -52,6 +122,12 @@ pub enum TableView {
         /// `true` if column widths follow the newer sizing rules.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         use_new_sizing: Option<bool>,
+        /// `true` if the header remains visible while the page scrolls. It is stored, but has no effect on sites.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sticky_header: Option<bool>,
+        /// `true` if the first column remains visible while the table scrolls. It is stored, but has no effect on sites.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sticky_first_column: Option<bool>,
     },
     /// Cards.
     Cards {
@@ -71,6 +147,9 @@ pub enum TableView {
         /// `true` if the column titles are hidden.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hide_column_title: Option<bool>,
+        /// `false` if the cards are in a single row that scrolls. It is stored, but sites show several rows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        wrap: Option<bool>,
     },
 }
 
@@ -214,6 +293,9 @@ pub enum CellValue {
         /// The scaling mode of the image: `contain`, `fill` or `cover`.
         #[serde(rename = "objectFit", default, skip_serializing_if = "Option::is_none")]
         object_fit: Option<String>,
+        /// The alternative text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        alt: Option<String>,
     },
     /// An empty cell.
     Empty(()),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use docs_model::{
-    Block, BlockKind, CardSize, CellAlign, CellValue, ContentRef, Fragment, SelectOption, TableColumn,
+    Block, BlockKind, CardSize, CellAlign, CellAnchor, CellMerge, CellSpan, CellValue, ContentRef, Fragment, SelectOption, TableColumn,
     TableColumnKind, TableData, TableRecord, TableView,
 };
 
@@ -53,6 +53,7 @@ impl Printer {
         if !is_html && self.is_pipe_table(block, data, &columns) {
             return self.pipes(block, data, &columns);
         }
+        let merges = self.merges(data)?;
         let mut out = self.table_tag(block, data);
         out.push_str("<thead><tr>");
         for column in &columns {
@@ -62,14 +63,36 @@ impl Printer {
         for (id, record) in data.rows() {
             self.path.push(format!("records.{id}"));
             out.push_str("<tr>");
-            for column in row(&columns, record) {
-                let tag = aligned(Opening::html("td"), column).end();
+            let is_merged = |column: &TableColumn| merges.contains_key(&(id.as_str(), column.id.as_str()));
+            let is_shown =
+                |column: &TableColumn| record.values.contains_key(&column.id) || is_merged(column);
+            for column in row(&columns, is_shown) {
+                let tag = merged(
+                    aligned(Opening::html("td"), column),
+                    merges.get(&(id.as_str(), column.id.as_str())),
+                )
+                .end();
                 out.push_str(&format!("{tag}{}</td>", self.cell(&fragments, record, column)?));
             }
             out.push_str("</tr>");
             self.path.pop();
         }
         Ok(out + "</tbody></table>")
+    }
+
+    /// Returns the ranges of merged cells, by the row and the column of their anchors.
+    fn merges<'d>(&self, data: &'d TableData) -> Result<HashMap<(&'d str, &'d str), &'d CellMerge>, Invalid> {
+        let mut merges = HashMap::new();
+        for (at, merge) in data.cell_merges.iter().enumerate() {
+            let CellAnchor { record, column } = &merge.anchor;
+            if !data.records.contains_key(record) || !data.definition.contains_key(column) {
+                return Err(self.invalid(format!("cellMerges[{at}].anchor: the table has no such cell")));
+            }
+            if merges.insert((record.as_str(), column.as_str()), merge).is_some() {
+                return Err(self.invalid(format!("cellMerges[{at}].anchor: must not be repeated")));
+            }
+        }
+        Ok(merges)
     }
 
     /// Returns the columns in printing order: sorted by id, unless the view defines another order.
@@ -97,8 +120,14 @@ impl Printer {
     }
 
     fn is_pipe_table(&self, block: &Block, data: &TableData, columns: &[&TableColumn]) -> bool {
-        let is_grid = matches!(&data.view, TableView::Grid { columns: shown, column_widths, hide_header: false, .. }
-            if shown.len() == columns.len() && column_widths.as_ref().is_none_or(std::collections::BTreeMap::is_empty));
+        let is_grid = matches!(&data.view, TableView::Grid {
+                columns: shown,
+                column_widths,
+                hide_header: false,
+                use_new_sizing: _,
+                sticky_header: None,
+                sticky_first_column: None,
+            } if shown.len() == columns.len() && column_widths.as_ref().is_none_or(std::collections::BTreeMap::is_empty));
         let is_text = |column: &&TableColumn| {
             matches!(column.kind, TableColumnKind::Text { vertical_alignment: None, .. })
         };
@@ -108,7 +137,8 @@ impl Printer {
             _ => false,
         };
         is_grid
-            && data.full_width.is_none()
+            && (data.full_width, data.search) == (None, None)
+            && data.cell_merges.is_empty()
             && columns.iter().all(is_text)
             && block.fragments().iter().all(is_line)
     }
@@ -135,7 +165,7 @@ impl Printer {
         for (id, record) in data.rows() {
             self.path.push(format!("records.{id}"));
             let mut line = String::from("|");
-            for column in row(columns, record) {
+            for column in row(columns, |column| record.values.contains_key(&column.id)) {
                 let text = match self
                     .fragment(&fragments, record, column)?
                     .and_then(|fragment| fragment.nodes.first())
@@ -180,13 +210,17 @@ impl Printer {
     fn table_tag(&self, block: &Block, data: &TableData) -> String {
         let tag = Opening::html("table");
         let tag = match &data.view {
-            TableView::Grid { hide_header, .. } => tag.set("data-header-hidden", *hide_header),
-            TableView::Cards { card_size, hide_column_title, .. } => tag
+            TableView::Grid { hide_header, sticky_header, sticky_first_column, .. } => tag
+                .set("data-header-hidden", *hide_header)
+                .flag("data-sticky-header", *sticky_header)
+                .flag("data-sticky-first-column", *sticky_first_column),
+            TableView::Cards { card_size, hide_column_title, wrap, .. } => tag
                 .set("data-column-title-hidden", *hide_column_title == Some(true))
                 .optional("data-card-size", (*card_size == CardSize::Large).then_some("large"))
-                .value("data-view", "cards"),
+                .value("data-view", "cards")
+                .flag("data-wrap", *wrap),
         };
-        let out = tag.flag("data-full-width", data.full_width).end();
+        let out = tag.flag("data-full-width", data.full_width).flag("data-search", data.search).end();
         // The tag may contain additional unknown attributes, but the known ones must be equal.
         let same = |own: &str| cells::tag(own).is_some_and(|own| cells::tag(&out) == Some(own));
         block.spelling.as_deref().filter(|own| same(own)).map_or(out.clone(), str::to_owned)
@@ -304,10 +338,20 @@ fn strip_outer_pipes(lines: &[String]) -> String {
 }
 
 /// Returns the columns up to the last cell in a row.
-fn row<'c>(columns: &'c [&'c TableColumn], record: &TableRecord) -> &'c [&'c TableColumn] {
-    let count =
-        columns.iter().rposition(|column| record.values.contains_key(&column.id)).map_or(1, |last| last + 1);
+fn row<'c>(
+    columns: &'c [&'c TableColumn],
+    has_cell: impl Fn(&TableColumn) -> bool,
+) -> &'c [&'c TableColumn] {
+    let count = columns.iter().rposition(|column| has_cell(column)).map_or(1, |last| last + 1);
     &columns[..count.min(columns.len())]
+}
+
+/// Adds the size of the range of merged cells that begins at a cell.
+fn merged(tag: Opening, merge: Option<&&CellMerge>) -> Opening {
+    let Some(CellMerge { anchor: _, row_span, col_span }) = merge else { return tag };
+    let rows = (*row_span != CellSpan::ONE || *col_span == CellSpan::ONE).then(|| row_span.get().to_string());
+    let columns = (*col_span != CellSpan::ONE).then(|| col_span.get().to_string());
+    tag.optional("data-rowspan", rows).optional("data-colspan", columns)
 }
 
 fn aligned(tag: Opening, column: &TableColumn) -> Opening {
@@ -327,19 +371,20 @@ fn is_fit(value: &CellValue, kind: &TableColumnKind) -> bool {
 /// Prints a non-text cell in canonical form.
 pub(in super::super) fn cell(value: &CellValue, kind: &TableColumnKind) -> Option<String> {
     let name = |url: &str| html::text(url.trim_end_matches('/').rsplit('/').next().unwrap_or(url));
-    let link = |url: &str, fit: Option<&String>| {
-        let tag = Opening::html("a").value("href", url).optional("data-object-fit", fit).end();
-        format!("{tag}{}</a>", name(url))
+    let image = |url: &str, fit: Option<&String>, alt: Option<&String>| {
+        let tag = Opening::html("a").value("href", url).optional("data-object-fit", fit);
+        format!("{}{}</a>", tag.optional("data-alt", alt).end(), name(url))
     };
+    let link = |url: &str| image(url, None, None);
     Some(match (value, kind) {
         (CellValue::Empty(()), _) => String::new(),
         (CellValue::Number(number), TableColumnKind::Number | TableColumnKind::Rating { .. }) => {
             number.to_string()
         }
         (CellValue::Checked(checked), TableColumnKind::Checkbox) => checked.to_string(),
-        (CellValue::Ids(ids), TableColumnKind::Files) => ids.iter().map(|id| link(&file(id), None)).collect(),
+        (CellValue::Ids(ids), TableColumnKind::Files) => ids.iter().map(|id| link(&file(id))).collect(),
         (CellValue::Ids(ids), TableColumnKind::Users { .. }) => {
-            ids.iter().map(|id| link(&format!("/users/{id}"), None)).collect()
+            ids.iter().map(|id| link(&format!("/users/{id}"))).collect()
         }
         (CellValue::Ids(ids), TableColumnKind::Select { options, .. }) => {
             let one = |id: &String| {
@@ -351,10 +396,10 @@ pub(in super::super) fn cell(value: &CellValue, kind: &TableColumnKind) -> Optio
             ids.iter().map(one).collect()
         }
         (CellValue::Reference(target), TableColumnKind::ContentRef | TableColumnKind::Image) => {
-            link(&targets::write(target), None)
+            link(&targets::write(target))
         }
-        (CellValue::Image { target, object_fit }, TableColumnKind::Image) => {
-            link(&targets::write(target), object_fit.as_ref())
+        (CellValue::Image { target, object_fit, alt }, TableColumnKind::Image) => {
+            image(&targets::write(target), object_fit.as_ref(), alt.as_ref())
         }
         _ => return None,
     })

@@ -4,7 +4,7 @@ use docs_model::{Block, BlockKind, BlockTag, ContentRef};
 
 use super::{
     super::{
-        attributes::{length_text, word},
+        attributes::{date_text, length_text, word},
         escape::{self, InlineContext},
         invalid::Invalid,
         normalize,
@@ -51,8 +51,19 @@ fn values(kind: &BlockKind, out: Opening) -> Option<Opening> {
         BlockKind::Tabs { full_width } | BlockKind::Columns { full_width } => {
             out.flag("fullWidth", *full_width)
         }
-        BlockKind::TabsItem { title, icon } => {
-            out.optional("title", title.as_ref()).optional("icon", icon.as_ref())
+        BlockKind::TabsItem { title, icon, slug } => out
+            .optional("title", title.as_ref())
+            .optional("icon", icon.as_ref())
+            .optional("slug", slug.as_ref()),
+        BlockKind::Prompt { description, icon, open_in_ai_providers, default_expanded } => out
+            .value("description", description)
+            .optional("icon", icon.as_ref())
+            .flag("openInAIProviders", *open_in_ai_providers)
+            .optional("defaultExpanded", default_expanded.map(word)),
+        BlockKind::Updates { format } => out.value("format", word(format)),
+        BlockKind::Update { date, tags } => {
+            let tags = (!tags.is_empty()).then(|| tag_kinds::tag_refs_text(tags));
+            out.value("date", date_text(*date)).optional("tags", tags)
         }
         BlockKind::Stepper {} => out,
         BlockKind::StepperStep { icon } => out.optional("icon", icon.as_ref()),
@@ -161,6 +172,14 @@ impl Printer {
         let opening = self.opening(block)?;
         let inside = self.print_children(block)?;
         Ok(join_tag(&opening, &inside))
+    }
+
+    /// Prints a prompt, which contains one code block.
+    pub(super) fn prompt(&mut self, block: &Block) -> Result<String, Invalid> {
+        match self.children(block)?.as_slice() {
+            [code] if matches!(code.kind, BlockKind::Code { .. }) => self.wrap_in_tag(block),
+            _ => Err(self.invalid("a prompt must contain one code block")),
+        }
     }
 
     /// Prints a tag that contains tags of one kind.

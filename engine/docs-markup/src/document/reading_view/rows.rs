@@ -75,8 +75,11 @@ pub(super) fn table(rows: Vec<Row>, view: &mut View) -> Option<Block> {
         column_widths: None,
         hide_header: !is_head,
         use_new_sizing: None,
+        sticky_header: None,
+        sticky_first_column: None,
     };
-    let data = TableData { view, records, definition, full_width: None };
+    let data =
+        TableData { view, records, definition, full_width: None, cell_merges: Vec::new(), search: None };
     Some(Block::with_fragments(BlockKind::Table(Box::new(data)), fragments))
 }
 

@@ -1,4 +1,4 @@
-//! Unknown tags in Markdown, such as `{% prompt %}`, replaced by their content.
+//! Unknown tags in Markdown, such as `{% video %}`, replaced by their content.
 
 use std::{borrow::Cow, collections::HashSet};
 

@@ -2,7 +2,7 @@
 
 use docs_model::{
     Block, BlockKind, ContentRef, Document, Fragment, HeadingData, HintStyle, Inline, InlineKind, Leaf, Mark,
-    MarkKind, Node, TextNode,
+    MarkColor, MarkKind, Node, TextNode,
 };
 use proptest::prelude::*;
 
@@ -190,7 +190,7 @@ fn inline() -> impl Strategy<Value = Inline> {
             let text = if leaf.text.is_empty() { Leaf::new("x", leaf.marks) } else { leaf };
             Inline::new(InlineKind::Link { target, title: None }, vec![Node::Text(TextNode::new(vec![text]))])
         }),
-        Just(Inline::new(InlineKind::Icon { icon: "x".into() }, Vec::new())),
+        Just(Inline::new(InlineKind::Icon { icon: "x".into(), color: Some(MarkColor::Red) }, Vec::new())),
         "[a-z^*]{1,4}".prop_map(|formula| Inline::new(InlineKind::InlineMath { formula }, Vec::new())),
         words().prop_map(|expression| Inline::new(
             InlineKind::Expression { expression: expression.replace('\n', " ") },
@@ -243,7 +243,7 @@ fn block() -> impl Strategy<Value = Block> {
             proptest::collection::vec(blocks.clone(), 1..3).prop_map(move |tabs| {
                 let tabs = tabs.into_iter().map(|blocks| {
                     Node::Block(Block::new(
-                        BlockKind::TabsItem { title: Some("a \"b\"".into()), icon: None },
+                        BlockKind::TabsItem { title: Some("a \"b\"".into()), icon: None, slug: Some("b".into()) },
                         nodes(blocks),
                     ))
                 });

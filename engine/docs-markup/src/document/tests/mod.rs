@@ -9,6 +9,7 @@ mod families;
 mod generated;
 mod inlines;
 mod linear;
+mod newer_data;
 mod reading_view;
 mod reading_view_bounds;
 mod specification;
