@@ -292,8 +292,8 @@ macro_rules! mount {
                 /// `reusable-contents` or `true` replaces reusable contents by their content. Disabled by default.
                 dereferenced: Query<Dereferenced>,
                 /// The form of links to pages of the space in Markdown: ids (`stable`, the default) or paths of files
-                /// (`relative`). Without it, visitors of sites read the page as a file: its title as a heading, paths of
-                /// files, and the content of reusable contents.
+                /// (`relative`). Without it, visitors of sites read the page as a file: its title as a heading, paths
+                /// of files, and the content of reusable contents.
                 #[oai(name = "format.markdown.refs")]
                 refs: Query<LinkForm>,
                 /// Accepted for compatibility. Git metadata is always current.
@@ -329,8 +329,8 @@ macro_rules! mount {
                 /// `reusable-contents` or `true` replaces reusable contents by their content. Disabled by default.
                 dereferenced: Query<Dereferenced>,
                 /// The form of links to pages of the space in Markdown: ids (`stable`, the default) or paths of files
-                /// (`relative`). Without it, visitors of sites read the page as a file: its title as a heading, paths of
-                /// files, and the content of reusable contents.
+                /// (`relative`). Without it, visitors of sites read the page as a file: its title as a heading, paths
+                /// of files, and the content of reusable contents.
                 #[oai(name = "format.markdown.refs")]
                 refs: Query<LinkForm>,
                 /// Accepted for compatibility. Git metadata is always current.

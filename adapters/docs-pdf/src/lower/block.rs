@@ -62,6 +62,7 @@ impl BookLowering<'_> {
         Ok(out)
     }
 
+    #[expect(clippy::too_many_lines, reason = "a flat table from block kinds to parts of the layout")]
     fn block(&mut self, block: &Block, at: LowerContext, out: &mut ShownParts) -> LayoutResult {
         if at.is_deep() && self.flatten_block(block, at, out)? {
             return Ok(());

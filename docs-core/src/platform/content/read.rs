@@ -74,8 +74,8 @@ pub enum MarkdownRefs {
     Stable,
     /// Paths of Markdown files, relative to the page.
     Relative,
-    /// For visitors of sites, the form of a page file in a repository: a heading with the title, paths of files, and the
-    /// content of reusable content blocks. For all other readers, ids.
+    /// For visitors of sites, the form of a page file in a repository: a heading with the title, paths of files, and
+    /// the content of reusable content blocks. For all other readers, ids.
     ForReader,
 }
 

@@ -10,6 +10,7 @@ use super::{
 };
 
 /// Returns the block kind of a tag, or `None` for an unknown tag or a missing required attribute.
+#[expect(clippy::too_many_lines, reason = "a flat table from tags to block kinds")]
 pub(super) fn kind(tag: &TemplateTag<'_>) -> Option<BlockKind> {
     let target = |name| tag.get(name).map(targets::read);
     Some(match BlockTag::from_name(tag.name)? {

@@ -125,7 +125,7 @@ pub enum TableView {
         /// `true` if the header remains visible while the page scrolls. It is stored, but has no effect on sites.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sticky_header: Option<bool>,
-        /// `true` if the first column remains visible while the table scrolls. It is stored, but has no effect on sites.
+        /// `true` if the first column remains visible while the table scrolls. It has no effect on sites either.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sticky_first_column: Option<bool>,
     },

@@ -30,6 +30,7 @@ pub(in super::super) fn opening(block: &Block) -> Option<String> {
 
 /// Writes the attributes of a block after its tag name. Returns `None` for a block without a tag, or with a reference
 /// of the wrong kind.
+#[expect(clippy::too_many_lines, reason = "a flat table from block kinds to attributes")]
 fn values(kind: &BlockKind, out: Opening) -> Option<Opening> {
     Some(match kind {
         BlockKind::Hint { style, icon } => out.value("style", word(style)).optional("icon", icon.as_ref()),
