@@ -86,6 +86,8 @@ mod matrix;
 mod meta;
 #[path = "http/metrics.rs"]
 mod metrics;
+#[path = "http/newer_documents.rs"]
+mod newer_documents;
 #[path = "http/nulls.rs"]
 mod nulls;
 #[path = "http/openapi_specs.rs"]

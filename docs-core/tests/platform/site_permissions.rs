@@ -425,7 +425,8 @@ async fn member_counts_the_sites_with_a_direct_role() {
     let counts = async || {
         let at = w.as_admin().org(&w.org);
         let member = at.member(&user(&sue)).get().await.expect("a member");
-        let list = at.members().list(&MemberFilter::default(), &PageRequest::default()).await.expect("listed");
+        let list =
+            at.members().list(&MemberFilter::default(), &PageRequest::default()).await.expect("listed");
         let listed = list.items.into_iter().find(|listed| listed.id == member.id).expect("in the list");
         assert_eq!((listed.sites, listed.spaces), (member.sites, member.spaces));
         (member.sites, member.spaces)

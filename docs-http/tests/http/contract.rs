@@ -35,7 +35,7 @@ const NARROWER: [(&str, &str); 4] = [
 const UNDECLARED: &str = "the document does not declare this status";
 
 /// Locations with values that only documents with [`NEWER_SCHEMA`] know, like [`NARROWER`]. `*` is one segment.
-const NEWER: [(&str, &str); 21] = [
+const NEWER: [(&str, &str); 22] = [
     // Responses without a body, on request.
     ("addSpaceToSite", UNDECLARED),
     ("updateSiteSpaceById", UNDECLARED),
@@ -56,6 +56,8 @@ const NEWER: [(&str, &str); 21] = [
     ("updateSiteRedirectById", "/destination"),
     ("listSiteRedirects", "/items/"),
     ("getSiteRedirectBySource", "/redirect/"),
+    // Prompts, updates, and buttons with an action.
+    ("getPageInChangeRequestByPath", "/document/nodes"),
     // The theme of the visitor's system.
     ("getSiteCustomizationById", "/themes/default"),
     ("updateSiteCustomizationById", "/themes/default"),

@@ -33,7 +33,8 @@ const WITH_DATA: [&str; 2] = ["Block", "Inline"];
 
 /// Returns `true` if a schema has a property, or permits a value. Names of nested properties are separated by dots.
 fn declares(document: &Value, schema: &Value, name: &str) -> bool {
-    let parts = ["allOf", "anyOf", "oneOf"].iter().flat_map(|key| schema[*key].as_array().into_iter().flatten());
+    let parts =
+        ["allOf", "anyOf", "oneOf"].iter().flat_map(|key| schema[*key].as_array().into_iter().flatten());
     let target = schema["$ref"].as_str().and_then(|reference| document.pointer(reference.strip_prefix('#')?));
     if parts.chain(target).any(|part| declares(document, part, name)) {
         return true;

@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 
 use docs_core::{
     content::Evaluated,
-    model::{
-        ContentFormat, ImportGitRepository, RevisionPage, SiteVisibility, SpaceId,
-    },
+    model::{ContentFormat, ImportGitRepository, RevisionPage, SiteVisibility, SpaceId},
     platform::ContentOptions,
 };
 use docs_hostile::own_peak_of;

@@ -2,10 +2,7 @@
 //! titles of spaces, sections, groups and variants, redirects, specifications, and previews.
 
 use docs_core::{
-    model::{
-        CreateChangeRequest, PageId, SectionGroupId, SectionId, SiteId, SpaceId,
-        UpdateContent,
-    },
+    model::{CreateChangeRequest, PageId, SectionGroupId, SectionId, SiteId, SpaceId, UpdateContent},
     platform::{NewToken, SiteSpaceFilter},
     store::PageRequest,
 };

@@ -3,7 +3,8 @@
 use docs_core::{
     ErrorKind,
     model::{
-        ImportGitRepository, PublishedUrl, ResolveUrl, ResolvedUrl, SpaceId, SpecVisibility, UpdateOpenApiSpec,
+        ImportGitRepository, PublishedUrl, ResolveUrl, ResolvedUrl, SpaceId, SpecVisibility,
+        UpdateOpenApiSpec,
     },
     platform::SpecSubject,
 };

@@ -10,8 +10,8 @@ use crate::{
     content::document,
     model::{
         self, ChangeRequest, ChangeRequestId, ChangeRequestLink, ChangeRequestLinkId, ChangeRequestLinkInput,
-        ChangeRequestLinks, ChangeRequestObject, ChangeRequestOrder, ChangeRequestStatus, ChangeRequestUrls, CreateChangeRequest,
-        Document, JobId, SpaceId, Timestamp, UpdateChangeRequest, UserId,
+        ChangeRequestLinks, ChangeRequestObject, ChangeRequestOrder, ChangeRequestStatus, ChangeRequestUrls,
+        CreateChangeRequest, Document, JobId, SpaceId, Timestamp, UpdateChangeRequest, UserId,
     },
     platform::{
         access,
@@ -51,7 +51,9 @@ impl<'p> ChangeRequests<'p> {
         let contributor = contributor.and_then(std::result::Result::ok);
         let prefix = match (filter.order, &contributor, filter.status) {
             (ChangeRequestOrder::UpdatedAt, _, _) => ChangeRequestRecord::by_update(space),
-            (ChangeRequestOrder::CreatedAt, Some(user), _) => ChangeRequestRecord::by_contributor(space, user),
+            (ChangeRequestOrder::CreatedAt, Some(user), _) => {
+                ChangeRequestRecord::by_contributor(space, user)
+            }
             (ChangeRequestOrder::CreatedAt, None, Some(status)) => {
                 ChangeRequestRecord::by_status(space, status)
             }

@@ -21,6 +21,7 @@ use async_trait::async_trait;
 use docs_macros::{boxed, operation};
 use serde::{Deserialize, Serialize};
 
+pub(in crate::platform) use self::audience::SpecAudience;
 pub use self::detail::{
     AlternativeDetail, BodyDetail, CallbackDetail, ChoiceDetail, CodeSampleDetail, ExampleDetail,
     ExternalDocsDetail, FieldDetail, FieldName, FlowDetail, FormFieldDetail, LinkDetail, LinkedOperation,
@@ -28,7 +29,6 @@ pub use self::detail::{
     SchemaLimit, SchemeDetail, SchemeKind, ScopeDetail, ServerDetail, ShownSpec, SpecDetail, SpecSubject,
     ValueDetail, VariableDetail,
 };
-pub(in crate::platform) use self::audience::SpecAudience;
 pub(in crate::platform) use self::feed::SPEC_FEED;
 pub(in crate::platform) use self::subjects::{MAX_SHOWN_SUBJECTS, SpecDetailCache};
 use self::{feed::feed_spec, process::ProcessSpec};

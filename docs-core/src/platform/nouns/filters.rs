@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::{
     model::{
-        BoundedText, ChangeRequestOrder, ChangeRequestStatus, CommentStatus, ContentFormat, ListOrder, MemberRole, OrgId,
-        RedirectOrder, SiteType, Timestamp, UserId,
+        BoundedText, ChangeRequestOrder, ChangeRequestStatus, CommentStatus, ContentFormat, ListOrder,
+        MemberRole, OrgId, RedirectOrder, SiteType, Timestamp, UserId,
     },
     store::records::{RedirectRecord, SiteRecord},
 };

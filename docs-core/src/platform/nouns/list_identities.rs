@@ -9,8 +9,8 @@ use super::filters::{
 use crate::{
     content::LinkTarget,
     model::{
-        BrokenContext, ChangeRequestOrder, LinkStatus, ListOrder, MemberRole, OrgId, PageId, PermissionTarget, Role, SiteId,
-        SpaceId, UserId,
+        BrokenContext, ChangeRequestOrder, LinkStatus, ListOrder, MemberRole, OrgId, PageId,
+        PermissionTarget, Role, SiteId, SpaceId, UserId,
     },
     store::ListIdentity,
 };
@@ -358,7 +358,10 @@ mod tests {
             change_requests(&RequestFilter { creator: name.clone(), ..RequestFilter::default() }),
             change_requests(&RequestFilter { requested_reviewer: name.clone(), ..RequestFilter::default() }),
             change_requests(&RequestFilter { topic: name.clone(), ..RequestFilter::default() }),
-            change_requests(&RequestFilter { order: ChangeRequestOrder::UpdatedAt, ..RequestFilter::default() }),
+            change_requests(&RequestFilter {
+                order: ChangeRequestOrder::UpdatedAt,
+                ..RequestFilter::default()
+            }),
             org_change_requests(&OrgRequestFilter::default()),
             org_change_requests(&OrgRequestFilter { space: name.clone(), ..OrgRequestFilter::default() }),
             reviews(None),

@@ -115,7 +115,12 @@ async fn found_on_a_site(api: &str) -> [usize; 3] {
 async fn found_on_a_site_with(api: &str, visibility: SpecVisibility) -> [usize; 3] {
     let (w, _, space) = indexed(api).await;
     put(&w, SPEC).await;
-    w.as_admin().org(&w.org).openapi_spec("pets").update(UpdateOpenApiSpec { visibility }).await.expect("set");
+    w.as_admin()
+        .org(&w.org)
+        .openapi_spec("pets")
+        .update(UpdateOpenApiSpec { visibility })
+        .await
+        .expect("set");
     let docs = visitors::site(&w, "Docs").await;
     visitors::place(&w, &docs, &space).await;
     visitors::show(&w, &docs, SiteVisibility::Public).await;

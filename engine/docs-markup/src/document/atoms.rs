@@ -327,7 +327,11 @@ pub(super) fn write(kind: &InlineKind) -> Option<String> {
         InlineKind::Icon { icon, color } => {
             let text = format!(":{}:", html::text(icon));
             let opening = Opening::html("i").value("class", format!("fa-{icon}"));
-            element(opening.optional("style", color.map(|color| format!("color:{};", word(color)))), "i", &text)
+            element(
+                opening.optional("style", color.map(|color| format!("color:{};", word(color)))),
+                "i",
+                &text,
+            )
         }
         InlineKind::Expression { expression } => {
             element(Opening::html("code").value("class", "expression"), "code", &html::text(expression))

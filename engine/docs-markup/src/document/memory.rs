@@ -3,8 +3,8 @@
 use std::mem::size_of;
 
 use docs_model::{
-    Block, BlockKind, CellMerge, CellValue, Document, Fragment, Inline, Leaf, Mark, Node, TableColumn, TableData,
-    TableRecord,
+    Block, BlockKind, CellMerge, CellValue, Document, Fragment, Inline, Leaf, Mark, Node, TableColumn,
+    TableData, TableRecord,
 };
 
 /// Capacity of the smallest map.

@@ -25,11 +25,9 @@ pub(super) fn kind(tag: &TemplateTag<'_>) -> Option<BlockKind> {
             collapsed_line_count: optional(tag.get("collapsedLineCount"), count)?,
         },
         BlockTag::Tabs => BlockKind::Tabs { full_width: tag.flag("fullWidth") },
-        BlockTag::Tab => BlockKind::TabsItem {
-            title: tag.text("title"),
-            icon: tag.text("icon"),
-            slug: tag.text("slug"),
-        },
+        BlockTag::Tab => {
+            BlockKind::TabsItem { title: tag.text("title"), icon: tag.text("icon"), slug: tag.text("slug") }
+        }
         BlockTag::Prompt => BlockKind::Prompt {
             description: tag.text("description")?,
             icon: tag.text("icon"),

@@ -98,7 +98,9 @@ impl Platform {
             run.append_log(self, warning.clone());
         }
         let tree = self.content().view(&space.domain, read.root).tree().await?;
-        if let Some(warning) = self.computed_places(&space.organization, &tree, SpecAudience::Restricted).await?.warning() {
+        if let Some(warning) =
+            self.computed_places(&space.organization, &tree, SpecAudience::Restricted).await?.warning()
+        {
             run.append_log(self, warning);
         }
         run.append_log(self, read.what);

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use docs_model::{
-    Block, BlockKind, CardSize, CellAlign, CellAnchor, CellMerge, CellSpan, CellValue, ContentRef, Fragment, SelectOption, TableColumn,
-    TableColumnKind, TableData, TableRecord, TableView,
+    Block, BlockKind, CardSize, CellAlign, CellAnchor, CellMerge, CellSpan, CellValue, ContentRef, Fragment,
+    SelectOption, TableColumn, TableColumnKind, TableData, TableRecord, TableView,
 };
 
 use super::{
@@ -64,8 +64,7 @@ impl Printer {
             self.path.push(format!("records.{id}"));
             out.push_str("<tr>");
             let is_merged = |column: &TableColumn| merges.contains_key(&(id.as_str(), column.id.as_str()));
-            let is_shown =
-                |column: &TableColumn| record.values.contains_key(&column.id) || is_merged(column);
+            let is_shown = |column: &TableColumn| record.values.contains_key(&column.id) || is_merged(column);
             for column in row(&columns, is_shown) {
                 let tag = merged(
                     aligned(Opening::html("td"), column),
@@ -338,10 +337,7 @@ fn strip_outer_pipes(lines: &[String]) -> String {
 }
 
 /// Returns the columns up to the last cell in a row.
-fn row<'c>(
-    columns: &'c [&'c TableColumn],
-    has_cell: impl Fn(&TableColumn) -> bool,
-) -> &'c [&'c TableColumn] {
+fn row<'c>(columns: &'c [&'c TableColumn], has_cell: impl Fn(&TableColumn) -> bool) -> &'c [&'c TableColumn] {
     let count = columns.iter().rposition(|column| has_cell(column)).map_or(1, |last| last + 1);
     &columns[..count.min(columns.len())]
 }

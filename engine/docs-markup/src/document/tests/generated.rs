@@ -243,7 +243,11 @@ fn block() -> impl Strategy<Value = Block> {
             proptest::collection::vec(blocks.clone(), 1..3).prop_map(move |tabs| {
                 let tabs = tabs.into_iter().map(|blocks| {
                     Node::Block(Block::new(
-                        BlockKind::TabsItem { title: Some("a \"b\"".into()), icon: None, slug: Some("b".into()) },
+                        BlockKind::TabsItem {
+                            title: Some("a \"b\"".into()),
+                            icon: None,
+                            slug: Some("b".into()),
+                        },
                         nodes(blocks),
                     ))
                 });

@@ -80,7 +80,8 @@ fn buttons_icons_and_tabs_keep_their_options() {
 
 /// Returns a table with two columns and two rows.
 fn table(view: &Value, others: &[(&str, Value)]) -> Value {
-    let column = |id: &str, title: &str| json!({ "id": id, "title": title, "type": "text", "textAlignment": "left" });
+    let column =
+        |id: &str, title: &str| json!({ "id": id, "title": title, "type": "text", "textAlignment": "left" });
     let record = |id: &str| {
         let cell = |column: &str| (column.to_owned(), json!(format!("{id}-{column}")));
         let values: serde_json::Map<_, _> = ["c000", "c001"].map(cell).into_iter().collect();
@@ -107,8 +108,11 @@ fn merge(record: &str, column: &str, spans: [u64; 2]) -> Value {
 fn tables_keep_merged_cells_search_and_sticky_parts() {
     let cell = |at: &str, options: &str| format!("<td{options}>{at}</td>");
     let rows = |options: [&str; 4]| {
-        let cells: Vec<String> =
-            ["r000000-c000", "r000000-c001", "r000001-c000", "r000001-c001"].iter().zip(options).map(|(at, o)| cell(at, o)).collect();
+        let cells: Vec<String> = ["r000000-c000", "r000000-c001", "r000001-c000", "r000001-c001"]
+            .iter()
+            .zip(options)
+            .map(|(at, o)| cell(at, o))
+            .collect();
         format!("<tbody><tr>{}{}</tr><tr>{}{}</tr></tbody></table>", cells[0], cells[1], cells[2], cells[3])
     };
     let head = "<thead><tr><th>A</th><th>B</th></tr></thead>";
@@ -152,7 +156,10 @@ fn data_without_a_notation_is_rejected_with_its_field() {
     for (block, message) in [
         (merges(json!([merge("r9", "c000", [2, 1])])), "cellMerges[0].anchor: the table has no such cell"),
         (merges(json!([twice, twice])), "cellMerges[1].anchor: must not be repeated"),
-        (json!({ "type": "paragraph", "nodes": [{ "type": "button", "data": both, "nodes": [] }] }), "button"),
+        (
+            json!({ "type": "paragraph", "nodes": [{ "type": "button", "data": both, "nodes": [] }] }),
+            "button",
+        ),
         (prompt, "a prompt must contain one code block"),
     ] {
         let document: Document = serde_json::from_value(json!({ "nodes": [block] })).expect("a document");
