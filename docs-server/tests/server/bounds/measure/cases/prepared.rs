@@ -245,10 +245,11 @@ impl Prepared {
         self.publish_from(json!({ "text": text })).await;
     }
 
-    /// Publishes a specification, and waits until it has been processed.
+    /// Publishes a specification that sites for everybody show, and waits until it has been processed.
     pub(super) async fn publish_from(&self, source: Value) {
         let path = format!("/orgs/{}/openapi/input", self.org);
         self.call("PUT", &path, json!({ "source": source })).await;
+        self.call("PATCH", &path, json!({ "visibility": "public" })).await;
         until("the end of the round", async || {
             let state = self.client.get(&path).await["processingState"].clone();
             ["complete", "error"].iter().any(|end| state == *end)
