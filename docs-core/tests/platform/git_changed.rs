@@ -189,6 +189,41 @@ proptest! {
 }
 
 #[tokio::test]
+async fn a_blob_at_several_paths_is_read_once() {
+    let (w, remote, space) = world().await;
+    let picture = r#"<svg xmlns="http://www.w3.org/2000/svg" width="3" height="4"/>"#;
+    let mut readme = "# Welcome\n".to_owned();
+    for at in 0..20 {
+        let name = if at % 2 == 0 { format!("img/{at}.svg") } else { format!("img/{at}.bin") };
+        readme += &format!("\n![]({name})\n");
+        remote.put(&name, picture);
+        remote.put(&format!("page-{at}.md"), format!("# Page\n\n![](img/{}.svg)\n", 0));
+    }
+    remote.put("README.md", readme);
+    assert_eq!(import(&w, &space).await, (JobState::Done, None));
+    // The README, the text and the picture.
+    assert!(remote.reads() <= 3 + ALWAYS, "{} reads", remote.reads());
+    let content = snapshot(&w, &space).await;
+    let files = content["files"].as_array().expect("files");
+    assert_eq!(files.len(), 20);
+    for file in files {
+        let is_picture = file["name"].as_str().is_some_and(|name| name.ends_with(".svg"));
+        let content_type = if is_picture { "image/svg+xml" } else { "application/octet-stream" };
+        assert_eq!(file["contentType"], content_type, "{file}");
+        assert_eq!(file.get("dimensions").is_some(), is_picture, "{file}");
+        assert_eq!(file["size"], picture.len(), "{file}");
+    }
+    assert_eq!(content["texts"].as_array().map(Vec::len), Some(21));
+    let before = remote.reads();
+    for at in 0..3 {
+        remote.put(&format!("img/{}.svg", 2 * at), "<svg>other</svg>");
+    }
+    assert_eq!(import(&w, &space).await, (JobState::Done, None));
+    assert!(remote.reads() - before <= 1 + ALWAYS, "{} reads", remote.reads() - before);
+    w.check().await;
+}
+
+#[tokio::test]
 async fn a_commit_that_was_imported_before_is_not_fetched_again() {
     let (w, remote, space) = world().await;
     import(&w, &space).await;

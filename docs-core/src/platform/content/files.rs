@@ -6,7 +6,7 @@ mod picture;
 mod presentation;
 mod writer;
 
-use std::{ops::Range, sync::Arc};
+use std::{collections::HashMap, ops::Range, sync::Arc};
 
 use ::bytes::Bytes;
 use docs_macros::boxed;
@@ -19,7 +19,10 @@ use crate::{
     content::{FileEntry, PART_BYTES, clean_file_name},
     model::{FileId, GitBlob, MediaType, SpaceId},
     platform::kernel::platform::Platform,
-    store::{Hash, records::SpaceRecord},
+    store::{
+        Hash,
+        records::{SpaceRecord, StoredBytes},
+    },
 };
 
 /// Metadata of the file at a file URL, without its content.
@@ -199,36 +202,60 @@ impl Platform {
         Ok(written.into_entry(clean_file_name(new.name).into_owned(), content_type, new.git))
     }
 
-    /// Stores several files and returns their entries in order. Small files are stored in one call. The caller must
-    /// reference them afterwards.
+    /// Stores the content of several files and returns their entries in order. Content that several files share is
+    /// hashed and stored once, and small contents are stored in one call. The caller must reference them afterwards.
     pub(in crate::platform) async fn store_files(
         &self,
         domain: &str,
-        new: Vec<NewFile<'_>>,
+        new: Vec<SharedContent<'_>>,
     ) -> Result<Vec<FileEntry>> {
         let (mut entries, mut small) = (Vec::with_capacity(new.len()), Vec::new());
-        for file in new {
-            if file.bytes.len() > PART_BYTES {
-                entries.push(self.store_file(domain, file).await?);
-                continue;
-            }
-            // A file that fits in one part is a single object.
-            let (blob, content_type) = (Hash::compute(&file.bytes), file.media_type());
-            entries.push(FileEntry {
-                name: clean_file_name(file.name).into_owned(),
-                size: file.bytes.len() as u64,
-                dimensions: picture::dimensions(&content_type, &file.bytes),
-                content_type,
-                blob,
-                parts: None,
-                git: file.git,
-                clash: Default::default(),
-            });
-            small.push((blob, file.bytes));
+        for SharedContent { bytes, files } in new {
+            let start = bytes.slice(..bytes.len().min(PART_BYTES));
+            let stored = if bytes.len() > PART_BYTES {
+                let place = Some((Arc::clone(&self.inner.objects), domain.to_owned()));
+                let mut writer = FileWriter::new(place, "");
+                writer.write(bytes).await?;
+                writer.finish().await?.to_stored_bytes()
+            } else {
+                // A file that fits in one part is a single object.
+                let blob = Hash::compute(&bytes);
+                let size = bytes.len() as u64;
+                small.push((blob, bytes));
+                StoredBytes { blob, parts: None, size }
+            };
+            let mut dimensions = HashMap::new();
+            entries.extend(files.into_iter().map(|(name, git)| {
+                let content_type = media_type(name);
+                let measured = match dimensions.get(&content_type) {
+                    Some(measured) => *measured,
+                    None => {
+                        let measured = picture::dimensions(&content_type, &start);
+                        *dimensions.entry(content_type.clone()).or_insert(measured)
+                    }
+                };
+                FileEntry {
+                    name: clean_file_name(name).into_owned(),
+                    size: stored.size,
+                    dimensions: measured,
+                    content_type,
+                    blob: stored.blob,
+                    parts: stored.parts,
+                    git,
+                    clash: Default::default(),
+                }
+            }));
         }
         self.inner.objects.put(domain, &small).await?;
         Ok(entries)
     }
+}
+
+/// The content of one or more files.
+pub(in crate::platform) struct SharedContent<'a> {
+    pub(in crate::platform) bytes: Bytes,
+    /// The names of the files, which determine their types, and their locations in Git.
+    pub(in crate::platform) files: Vec<(&'a str, Option<GitBlob>)>,
 }
 
 /// Sealing purpose of a file URL. It binds the URL to its space.

@@ -17,7 +17,7 @@ use crate::{
     },
     model::{ContentRef, FileId},
     platform::{
-        content::files::NewFile,
+        content::files::SharedContent,
         exchange::git::{
             commit_files::content_paths,
             sync::{format_error, git_error, path_error},
@@ -269,14 +269,17 @@ impl Importer<'_> {
     /// may affect the slugs of other pages, or if a file is now stored in Git LFS.
     async fn edits(&mut self, changed: &ChangedItems<'_>) -> Result<Option<Vec<Edit>>> {
         let mut edits = Vec::new();
-        for (id, name, file) in &changed.files {
-            let bytes = self.checkout.read(file.source.as_str()).await.map_err(git_error)?;
+        for files in self.by_blob(changed.files.iter().map(|changed| (&changed.2.source, changed))) {
+            let Some((_, _, first)) = files.first() else { continue };
+            let bytes = self.checkout.read(first.source.as_str()).await.map_err(git_error)?;
             if LfsPointer::parse(&bytes).is_some() {
                 return Ok(None);
             }
-            let new = NewFile { name, content_type: None, bytes, git: self.git_blob(file) };
-            let entry = self.platform.store_file(&self.space.domain, new).await?;
-            edits.push(Edit::PutFile { file: id.clone(), entry });
+            let names = files.iter().map(|(_, name, file)| (name.as_str(), self.git_blob(file))).collect();
+            let new = vec![SharedContent { bytes, files: names }];
+            let entries = self.platform.store_files(&self.space.domain, new).await?;
+            let put = files.into_iter().zip(entries);
+            edits.extend(put.map(|((id, ..), entry)| Edit::PutFile { file: id.clone(), entry }));
         }
         for include in &changed.includes {
             let Some(reusable) = self.reusables.get(&include.file.path).cloned() else { return Ok(None) };

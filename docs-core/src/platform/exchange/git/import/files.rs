@@ -1,5 +1,7 @@
 //! The files of a commit. Unchanged files are not read again. Others are read in batches, while the previous batch is
-//! stored.
+//! stored. A blob that the commit contains at several paths is read and stored once.
+
+use std::collections::HashMap;
 
 use bytes::Bytes;
 
@@ -13,7 +15,7 @@ use crate::{
     },
     model::{FileId, GitBlob, MAX_FILE_BYTES},
     platform::{
-        content::files::NewFile,
+        content::files::SharedContent,
         exchange::git::sync::{UnexportableFields, git_error},
     },
     ports::LargeObject,
@@ -42,6 +44,9 @@ struct CommitFile<'p> {
     /// The reason why the content of a pointer of Git LFS is missing. The pointer is not stored.
     missing: Option<String>,
 }
+
+/// The files of a blob with its content.
+type ReadBlob<'p, 'r> = (Vec<&'p mut CommitFile<'r>>, Bytes);
 
 /// Maximum number of Git LFS pointers listed by name in the log.
 const MAX_NAMED_POINTERS: usize = 100;
@@ -102,7 +107,9 @@ impl Importer<'_> {
     async fn store_files(&self, placed: &mut [CommitFile<'_>]) -> Result<()> {
         let repository_bytes: u64 = self.checkout.entries().iter().map(|entry| entry.size).sum();
         let mut room = MAX_FILES_BYTES.saturating_sub(repository_bytes);
-        let mut wanted = placed.iter_mut().filter(|file| file.entry.is_none());
+        let wanted = placed.iter_mut().filter(|file| file.entry.is_none());
+        let wanted = self.by_blob(wanted.map(|file| (file.source, file)));
+        let mut wanted = wanted.into_iter();
         let mut read = self.read_batch(&mut wanted, &mut room).await?;
         while !read.is_empty() {
             let next = self.read_batch(&mut wanted, &mut room);
@@ -113,23 +120,40 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// Reads the next batch of files. `room` is the remaining size of the objects of Git LFS.
+    /// Groups files by their blobs, in the order of their first files.
+    pub(super) fn by_blob<'s, T>(&self, files: impl Iterator<Item = (&'s RepoPath, T)>) -> Vec<Vec<T>> {
+        let (mut groups, mut by_oid) = (Vec::<Vec<T>>::new(), HashMap::new());
+        for (source, file) in files {
+            let known = self.oid(source).map(|oid| *by_oid.entry(oid).or_insert(groups.len()));
+            match known.and_then(|at| groups.get_mut(at)) {
+                Some(group) => group.push(file),
+                None => groups.push(vec![file]),
+            }
+        }
+        groups
+    }
+
+    /// Reads the next batch of blobs. `room` is the remaining size of the objects of Git LFS.
     async fn read_batch<'p, 'r>(
         &self,
-        wanted: &mut impl Iterator<Item = &'p mut CommitFile<'r>>,
+        wanted: &mut impl Iterator<Item = Vec<&'p mut CommitFile<'r>>>,
         room: &mut u64,
-    ) -> Result<Vec<(&'p mut CommitFile<'r>, Bytes)>>
+    ) -> Result<Vec<ReadBlob<'p, 'r>>>
     where
         'r: 'p,
     {
         let (mut read, mut bytes) = (Vec::new(), 0);
         while bytes < BATCH_BYTES && read.len() < FILE_BATCH {
-            let Some(file) = wanted.next() else { break };
-            let content = self.checkout.read(file.source.as_str()).await.map_err(git_error)?;
+            let Some(mut files) = wanted.next() else { break };
+            let Some(first) = files.first() else { continue };
+            let content = self.checkout.read(first.source.as_str()).await.map_err(git_error)?;
             let pointer = LfsPointer::parse(&content);
             let known_size = pointer.as_ref().map_or(content.len() as u64, |pointer| pointer.size);
-            if let Some(known) = file.known.take().filter(|known| known.size == known_size) {
-                file.entry = Some(known);
+            for file in &mut files {
+                file.entry = file.known.take().filter(|known| known.size == known_size);
+            }
+            files.retain(|file| file.entry.is_none());
+            if files.is_empty() {
                 continue;
             }
             let content = match pointer {
@@ -137,13 +161,13 @@ impl Importer<'_> {
                 Some(pointer) => match self.large_object(pointer, room).await {
                     Ok(content) => content,
                     Err(reason) => {
-                        file.missing = Some(reason);
+                        files.iter_mut().for_each(|file| file.missing = Some(reason.clone()));
                         continue;
                     }
                 },
             };
             bytes += content.len();
-            read.push((file, content));
+            read.push((files, content));
         }
         Ok(read)
     }
@@ -164,15 +188,13 @@ impl Importer<'_> {
         }
     }
 
-    async fn store_batch(&self, read: Vec<(&mut CommitFile<'_>, Bytes)>) -> Result<()> {
-        let new = read.iter().map(|(file, bytes)| NewFile {
-            name: &file.name,
-            content_type: None,
+    async fn store_batch(&self, read: Vec<ReadBlob<'_, '_>>) -> Result<()> {
+        let new = read.iter().map(|(files, bytes)| SharedContent {
             bytes: bytes.clone(),
-            git: file.git.clone(),
+            files: files.iter().map(|file| (file.name.as_str(), file.git.clone())).collect(),
         });
         let entries = self.platform.store_files(&self.space.domain, new.collect()).await?;
-        for ((file, _), entry) in read.into_iter().zip(entries) {
+        for (file, entry) in read.into_iter().flat_map(|(files, _)| files).zip(entries) {
             file.entry = Some(entry);
         }
         Ok(())

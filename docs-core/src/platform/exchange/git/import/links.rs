@@ -1,5 +1,7 @@
 //! Link resolution: destinations within the repository become ids, which remain valid when files move.
 
+use std::sync::Arc;
+
 use super::read::Importer;
 use crate::content::{
     gitsync::{BookFormat, ImportPlan, PageLinks, Reference, ReferenceKind, RepoConfig, RepoPath, RepoTree},
@@ -33,7 +35,7 @@ impl Importer<'_> {
                 let links =
                     links.remove(&path).unwrap_or_else(|| PageLinks::read(&text, &path, &config.root));
                 let linked = self.linked(&text, &links, (tree, config));
-                (path, linked)
+                (path, Arc::from(linked))
             })
             .collect();
     }

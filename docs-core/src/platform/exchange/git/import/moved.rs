@@ -73,7 +73,7 @@ impl Importer<'_> {
 
     /// Returns the body of the page for a new file.
     fn text_at_path(&self, file: &PlannedFile) -> Cow<'_, str> {
-        parse_page(self.texts.get(&file.path).map_or("", String::as_str)).body
+        parse_page(self.texts.get(&file.path).map_or("", |text| text)).body
     }
 
     /// Matches new files with deleted pages of similar text, the most similar first. Time is proportional to the number

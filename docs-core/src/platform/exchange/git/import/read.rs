@@ -1,6 +1,9 @@
 //! Reading a repository as content: all pages, files, reusable content blocks and variables, with their previous ids.
 
-use std::collections::{HashMap, VecDeque};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
 
 use super::directive_state::Directives;
 use crate::{
@@ -68,7 +71,10 @@ pub(super) struct Importer<'a> {
     /// Object ids by path.
     oids: HashMap<&'a str, &'a str>,
     pub(super) before: PreviousState,
-    pub(super) texts: HashMap<RepoPath, String>,
+    /// The texts by path. The paths of a blob share one text until their links are resolved.
+    pub(super) texts: HashMap<RepoPath, Arc<str>>,
+    /// The texts read so far, by their object ids, with their replacements.
+    decoded: HashMap<&'a str, (Arc<str>, Vec<&'static str>)>,
     /// The cached links of each text, and the number of links parsed so far.
     pub(super) links: HashMap<RepoPath, PageLinks>,
     pub(super) link_count: usize,
@@ -146,6 +152,7 @@ impl<'a> Importer<'a> {
             oids: checkout.entries().iter().map(|entry| (entry.path.as_str(), entry.oid.as_str())).collect(),
             before: PreviousState::read(platform, space).await?,
             texts: HashMap::new(),
+            decoded: HashMap::new(),
             links: HashMap::new(),
             link_count: 0,
             sources: HashMap::new(),
@@ -233,18 +240,33 @@ impl<'a> Importer<'a> {
     }
 
     /// Returns the text of a file, or `None` if it is missing.
-    async fn text_at(&mut self, tree: &RepoTree, path: &RepoPath) -> Result<Option<String>> {
+    async fn text_at(&mut self, tree: &RepoTree, path: &RepoPath) -> Result<Option<Arc<str>>> {
         match tree.file(path).map_err(format_error)? {
             Some(file) => self.planned_text(&file).await.map(Some),
             None => Ok(None),
         }
     }
 
-    pub(super) async fn planned_text(&mut self, file: &PlannedFile) -> Result<String> {
-        let bytes = self.checkout.read(file.source.as_str()).await.map_err(git_error)?;
-        let (text, replaced) = decode_text(bytes.to_vec());
+    /// Returns the text of a file. Each blob is read once.
+    pub(super) async fn planned_text(&mut self, file: &PlannedFile) -> Result<Arc<str>> {
+        let oid = self.oid(&file.source);
+        let (text, replaced) = match oid.and_then(|oid| self.decoded.get(oid)) {
+            Some(decoded) => decoded.clone(),
+            None => {
+                let bytes = self.checkout.read(file.source.as_str()).await.map_err(git_error)?;
+                let (text, replaced) = decode_text(bytes.to_vec());
+                let decoded = (Arc::from(text), replaced);
+                self.decoded.extend(oid.map(|oid| (oid, decoded.clone())));
+                decoded
+            }
+        };
         self.warnings.extend(replaced.into_iter().map(|what| format!("{}: {what}", file.path)));
         Ok(text)
+    }
+
+    /// Returns the object id of a file.
+    pub(super) fn oid(&self, source: &RepoPath) -> Option<&'a str> {
+        self.oids.get(source.as_str()).copied()
     }
 
     /// Reads the text of all pages and reusable content blocks, and plans the files they reference.
@@ -269,7 +291,7 @@ impl<'a> Importer<'a> {
         for file in too_long {
             let size = usize::try_from(file.size).unwrap_or(usize::MAX);
             self.warn_of_size(&file.path, &PageTooLong { has: size });
-            self.texts.insert(file.path, String::new());
+            self.texts.insert(file.path, Arc::default());
         }
         check_size("pages", wanted.iter().map(|file| file.size).sum(), MAX_TEXT_BYTES)?;
         let total = wanted.len() as u64;
@@ -294,15 +316,20 @@ impl<'a> Importer<'a> {
 
     /// Stores the original texts of the repository, before they are modified.
     pub(super) async fn store_sources(&mut self) -> Result<()> {
-        // Files over the size limit were not read.
-        let (paths, texts): (Vec<&RepoPath>, Vec<&str>) = self
-            .texts
-            .iter()
-            .map(|(path, text)| (path, text.as_str()))
-            .filter(|(_, text)| !text.is_empty())
-            .unzip();
+        // The paths of a blob share one text. Files over the size limit were not read.
+        let mut indexes: HashMap<usize, usize> = HashMap::new();
+        let (mut texts, mut paths) = (Vec::<&str>::new(), Vec::new());
+        for (path, text) in self.texts.iter().filter(|(_, text)| !text.is_empty()) {
+            let index = *indexes.entry(text.as_ptr().addr()).or_insert_with(|| {
+                texts.push(text);
+                texts.len() - 1
+            });
+            paths.push((path, index));
+        }
         let stored = self.platform.content().store_texts(&self.space.domain, &texts).await?;
-        self.sources = paths.into_iter().cloned().zip(stored).collect();
+        let stored = paths.into_iter().filter_map(|(path, at)| Some((path.clone(), *stored.get(at)?)));
+        self.sources = stored.collect();
+        self.decoded.clear();
         Ok(())
     }
 
@@ -331,8 +358,7 @@ impl<'a> Importer<'a> {
     }
 
     pub(super) fn git_blob(&self, file: &PlannedFile) -> Option<GitBlob> {
-        let oid = self.oids.get(file.source.as_str())?;
-        let (oid, path) = ((*oid).to_owned(), file.path.to_string());
+        let (oid, path) = (self.oid(&file.source)?.to_owned(), file.path.to_string());
         Some(GitBlob { oid, path, executable: file.is_executable })
     }
 
