@@ -222,6 +222,8 @@ fn versions_of_a_conflicting_page_are_bounded() {
     assert_eq!(conflicting_merges(|n| format!("version {n}\n")), 16);
     // Two versions of any size may conflict. Together with their ancestor, three of 900 kB exceed 4 MB.
     assert_eq!(conflicting_merges(|n| format!("{n}{}\n", "x".repeat(900_000))), 1);
+    // Three versions of 9,000 lines with two terms of their ancestor have 45,000 lines.
+    assert_eq!(conflicting_merges(|n| format!("version {n}\n") + &"x\n".repeat(8_999)), 2);
 }
 
 #[test]
