@@ -14,7 +14,7 @@ use std::{
 use usvg::{ImageHrefResolver, ImageKind, Options, Tree, roxmltree};
 
 use super::decoded_picture::{DecodedPicture, Drawing, PictureContent};
-use crate::fonts::Fonts;
+use crate::{fonts::Fonts, termination::Clock};
 
 /// Maximum size of a drawing in bytes.
 const MAX_DRAWING_BYTES: usize = 1 << 20;
@@ -41,8 +41,9 @@ const MAX_DRAWING_DEPTH: usize = 200;
 /// Maximum product of the number of style rules and the number of elements that they are matched against.
 const MAX_RULE_MATCHES: usize = 2_000_000;
 
-/// Parses a drawing. Returns `None` if it is invalid, contains external references, or is too expensive.
-pub(super) fn read(data: &[u8], fonts: &Fonts) -> Option<DecodedPicture> {
+/// Parses a drawing. Returns `None` if it is invalid, contains external references, is too expensive, or the time limit
+/// is exceeded.
+pub(super) fn read(data: &[u8], fonts: &Fonts, clock: &Clock) -> Option<DecodedPicture> {
     if data.len() > MAX_DRAWING_BYTES {
         return None;
     }
@@ -58,10 +59,11 @@ pub(super) fn read(data: &[u8], fonts: &Fonts) -> Option<DecodedPicture> {
         return None;
     }
     let leads_away = Arc::new(AtomicBool::new(false));
-    let embedded = Arc::new(Mutex::new(EmbeddedImages::default()));
+    let images = EmbeddedImages { known: HashMap::new(), pixels: 0, clock: *clock };
+    let embedded = Arc::new(Mutex::new(images));
     let options = settings(fonts, &leads_away, &embedded);
     let tree = Tree::from_xmltree(&document, &options).ok()?;
-    if leads_away.load(Ordering::Relaxed) {
+    if leads_away.load(Ordering::Relaxed) || clock.is_late() {
         return None;
     }
     let embedded = embedded.lock().unwrap_or_else(PoisonError::into_inner).pixels;
@@ -100,17 +102,21 @@ fn settings<'a>(
 }
 
 /// The embedded images of a drawing. Each is decoded once.
-#[derive(Default)]
 struct EmbeddedImages {
     /// The images by their bytes, with the number of pixels that each use writes. `None` for unreadable ones.
     known: HashMap<Arc<Vec<u8>>, Option<(ImageKind, usize)>>,
     /// The number of decoded and written pixels.
     pixels: usize,
+    clock: Clock,
 }
 
 impl EmbeddedImages {
-    /// Returns an image for one use. Returns `None` if it is unreadable, or if the images have too many pixels.
+    /// Returns an image for one use. Returns `None` if it is unreadable, if the images have too many pixels, or if the
+    /// time limit is exceeded.
     fn image(&mut self, data: Arc<Vec<u8>>) -> Option<ImageKind> {
+        if self.clock.is_late() {
+            return None;
+        }
         if !self.known.contains_key(&data) {
             let read = self.read(&data);
             self.known.insert(Arc::clone(&data), read);
@@ -292,8 +298,12 @@ mod tests {
         )
     }
 
+    fn clock(seconds: u64) -> Clock {
+        Clock::new(std::time::Duration::from_secs(seconds))
+    }
+
     fn is_read(inner: &str) -> bool {
-        read(svg(inner).as_bytes(), &Fonts::default()).is_some()
+        read(svg(inner).as_bytes(), &Fonts::default(), &clock(600)).is_some()
     }
 
     #[test]
@@ -371,7 +381,7 @@ mod tests {
     fn pixels_of_embedded_images_count_for_each_use() {
         let pixels = |inner: &str| {
             let whole = svg(inner);
-            read(whole.as_bytes(), &Fonts::default()).map(|read| read.pixels - whole.len())
+            read(whole.as_bytes(), &Fonts::default(), &clock(600)).map(|read| read.pixels - whole.len())
         };
         // An image is decoded once.
         assert_eq!(pixels(&used_image(100, 1, 10)), Some(11 * 100 * 100));
@@ -380,6 +390,16 @@ mod tests {
         let most = MAX_DRAWING_PIXELS / 1_000_000;
         assert_eq!(pixels(&used_image(1_000, 1, most - 1)), Some(MAX_DRAWING_PIXELS));
         assert_eq!(pixels(&used_image(1_000, 1, most)), None);
+    }
+
+    #[test]
+    fn embedded_images_are_not_decoded_after_the_time_limit() {
+        let (whole, fonts) = (svg(&used_image(100, 1, 2)), Fonts::default());
+        assert!(read(whole.as_bytes(), &fonts, &clock(600)).is_some());
+        assert!(read(whole.as_bytes(), &fonts, &clock(0)).is_none());
+        let mut late = EmbeddedImages { known: HashMap::new(), pixels: 0, clock: clock(0) };
+        assert!(late.image(Arc::new(vec![1])).is_none());
+        assert!(late.known.is_empty(), "the image was read");
     }
 
     #[test]
@@ -401,6 +421,6 @@ mod tests {
         assert!(!is_read("<image href='https://example.com/a.png' width='9' height='9'/>"));
         let entity =
             "<!DOCTYPE svg [<!ENTITY a 'b'>]><svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>";
-        assert!(read(entity.as_bytes(), &Fonts::default()).is_none());
+        assert!(read(entity.as_bytes(), &Fonts::default(), &clock(600)).is_none());
     }
 }

@@ -3,7 +3,7 @@
 //! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-pdf --lib pictures_and -- --nocapture` sets the number of
 //! inputs.
 
-use std::{io::Cursor, sync::OnceLock};
+use std::{io::Cursor, sync::OnceLock, time::Duration};
 
 use docs_hostile::{CONSTANT_MEMORY, Parser, ParserFn as Reads, Random, TEX};
 use image::{ImageFormat, Rgba, RgbaImage};
@@ -92,7 +92,8 @@ const PARSERS: &[Parser] = &[
 
 fn read(bytes: &[u8]) {
     static FONTS: OnceLock<Fonts> = OnceLock::new();
-    drop(decode(&Bytes::copy_from_slice(bytes), FONTS.get_or_init(Fonts::default), SIZE_LIMITS));
+    let (fonts, clock) = (FONTS.get_or_init(Fonts::default), Clock::new(Duration::from_secs(600)));
+    drop(decode(&Bytes::copy_from_slice(bytes), (fonts, &clock), SIZE_LIMITS));
 }
 
 fn formula(text: &str) {
