@@ -371,6 +371,12 @@ async fn failure_is_returned_to_waiters_and_retried_later() {
         assert_eq!((job.state, job.error.as_deref()), (JobState::Failed, Some(error.message())));
         assert_eq!((job.kind.as_str(), job.stage), ("pdf", Some(JobStage::Typeset)));
         desk.wait();
+        if kind == ErrorKind::TooLarge {
+            let new = desk.url(&desk.of(), &PdfPart::default()).await;
+            desk.load(&new).await.refused(kind);
+            assert_eq!(desk.press.begun.load(Ordering::SeqCst), begun + 1, "a new address tries it again");
+            desk.w.clock.advance(Duration::from_secs(60 * 60));
+        }
     }
     desk.press.refuse(None);
     let url = desk.url(&desk.of(), &PdfPart::default()).await;

@@ -51,6 +51,8 @@ pub const PDF_WINDOW: Duration = Duration::from_secs(60 * 60);
 /// The period during which a completed file is reused. Its chunks are unreferenced objects, which are garbage-collected
 /// after a longer period.
 pub(in crate::platform) const PDF_REUSE_WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
+/// The period during which content that exceeded the limits of a file is not rendered again.
+const PDF_FAILURE_WINDOW: Duration = PDF_WINDOW;
 /// The delay after which a client should repeat a request for a pending file.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
 /// Number of job events that are read per batch.
@@ -89,6 +91,14 @@ struct PdfTicket {
 impl PdfTicket {
     fn issued_at(&self) -> Timestamp {
         (self.until.time() - PDF_WINDOW).into()
+    }
+
+    /// Returns `true` if the failure of a job for the same file applies to this URL. Rendering content that exceeds the
+    /// limits takes as long as the time limit, so a new URL does not repeat it within [`PDF_FAILURE_WINDOW`].
+    fn is_failed_by(&self, job: &JobRecord, now: Timestamp) -> bool {
+        let Some(ended) = job.ended_at else { return false };
+        let is_excessive = job.failure == Some(ErrorKind::TooLarge);
+        ended >= self.issued_at() || is_excessive && now < later(ended, PDF_FAILURE_WINDOW)
     }
 }
 
@@ -163,8 +173,8 @@ impl Platform {
     /// # Errors
     ///
     /// `NotFound`, also after [`PDF_WINDOW`] and when the actor that the URL was issued to may no longer read the
-    /// content; `TooLarge` if the pages exceed the limits of a file, and any other failure of the job, until a newly
-    /// issued URL retries it; `Unavailable` if too many files of the space are queued; `Precondition` if the platform
+    /// content; `TooLarge` for an hour if the pages exceed the limits of a file, and any other failure of the job, until
+    /// a newly issued URL retries it; `Unavailable` if too many files of the space are queued; `Precondition` if the platform
     /// has no typesetter.
     ///
     /// # Cancel safety
@@ -257,7 +267,7 @@ impl Platform {
         match job.state {
             JobState::Waiting | JobState::Queued | JobState::Running => Ok(PdfState::Pending),
             // A URL issued after the failure retries the job.
-            JobState::Failed if job.ended_at.is_some_and(|ended| ended >= ticket.issued_at()) => {
+            JobState::Failed if ticket.is_failed_by(&job, self.now()) => {
                 let kind = job.failure.unwrap_or(ErrorKind::Internal);
                 let why = job.error.clone().unwrap_or_else(|| "failed to render PDF".to_owned());
                 Ok(PdfState::Failed(Error::new(kind, why)))
