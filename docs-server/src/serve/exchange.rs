@@ -10,6 +10,7 @@ use std::{
 
 use bytes::Bytes;
 use docs_http::{tower::poem_request, wire::error::ApiError};
+use http_body::Body as _;
 use http_body_util::combinators::BoxBody;
 use hyper::{
     Request, Response, StatusCode,
@@ -169,12 +170,25 @@ async fn respond(
         response = too_slow_error().into_response();
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
+    let mut response: Response<BoxBody<Bytes, io::Error>> = response.into();
+    let mut size = known_size(&response);
+    if let Some(bytes) = size
+        && !charge.admit_response(&shared.table, bytes).await
+    {
+        response = busy_error().into_response().into();
+        size = known_size(&response);
+        charge.add(size.unwrap_or_default());
+    }
     // Browsers must not guess the media type of any response.
     response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     let sending = Arc::new(ResponseTransfer::new(shared.config.response_pace));
     streams::set_response(&sending);
-    let response: Response<BoxBody<Bytes, io::Error>> = response.into();
-    Ok(response.map(|body| PacedResponseBody::new(body, ticket, (charge, sending))))
+    Ok(response.map(|body| PacedResponseBody::new(body, ticket, (charge, sending), size.is_some())))
+}
+
+/// Returns the size of a response that is in memory as a whole.
+fn known_size(response: &Response<BoxBody<Bytes, io::Error>>) -> Option<usize> {
+    response.body().size_hint().exact().and_then(|size| usize::try_from(size).ok())
 }
 
 fn busy_error() -> ApiError {

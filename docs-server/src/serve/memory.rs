@@ -25,6 +25,9 @@ const RESERVATION_TIME: Duration = Duration::from_secs(1);
 /// Maximum number of concurrent requests that are admitted although memory is exhausted, for clients that hold no
 /// response memory.
 const RESERVED_REQUESTS: usize = 8;
+/// The part of the limit that complete responses may use in addition while they wait for memory: 1 divided by this
+/// number.
+const WAITING_SHARE: usize = 2;
 /// Maximum time that a request waits for memory.
 const MEMORY_WAIT: Duration = Duration::from_secs(10);
 /// Minimum interval between searches for stalled responses, shared by all waiting requests.
@@ -46,6 +49,8 @@ struct MemoryUsage {
     reserved: usize,
     /// Number of requests that wait for memory.
     waiting: usize,
+    /// Bytes of complete responses that wait for memory.
+    held: usize,
     /// Time of the last search for stalled responses.
     searched: Option<Instant>,
 }
@@ -56,6 +61,15 @@ struct WaitGuard<'a>(&'a Memory);
 impl Drop for WaitGuard<'_> {
     fn drop(&mut self) {
         self.0.used.lock().waiting -= 1;
+    }
+}
+
+/// Counts the bytes of a waiting response until dropped.
+struct HeldResponse<'a>(&'a Memory, usize);
+
+impl Drop for HeldResponse<'_> {
+    fn drop(&mut self) {
+        self.0.used.lock().held -= self.1;
     }
 }
 
@@ -178,6 +192,26 @@ impl Memory {
         WaitGuard(self)
     }
 
+    /// Charges a complete response if the limit permits it. A response is always permitted if no memory is in use.
+    fn try_add(&self, holder: Holder, bytes: usize) -> bool {
+        let mut used = self.used.lock();
+        let is_free = used.all == 0 || used.all.saturating_add(bytes) <= self.most;
+        if is_free {
+            used.add(holder, bytes);
+        }
+        is_free
+    }
+
+    /// Counts a response that waits for memory. Returns `None` if waiting responses use half of the limit.
+    fn hold(&self, bytes: usize) -> Option<HeldResponse<'_>> {
+        let mut used = self.used.lock();
+        if used.held > 0 && used.held.saturating_add(bytes) > self.most / WAITING_SHARE {
+            return None;
+        }
+        used.held += bytes;
+        Some(HeldResponse(self, bytes))
+    }
+
     /// Aborts one stalled response per waiting request, at most once per [`STALL_SEARCH_INTERVAL`], because a search
     /// scans all connections. Returns the time of the next search.
     fn make_room(&self, table: &ConnectionTable, now: Instant) -> Instant {
@@ -246,10 +280,45 @@ impl Charge {
         self.set_reservation(ReservationState::Active);
     }
 
+    /// Charges a complete response. A response that is larger than the reservation waits until memory is free. Waiting
+    /// responses use at most [half](WAITING_SHARE) of the limit in addition. Returns `false` if the response must be
+    /// dropped: beyond this half, or after [`MEMORY_WAIT`].
+    pub(super) async fn admit_response(&self, table: &ConnectionTable, bytes: usize) -> bool {
+        if bytes <= RESERVATION_BYTES {
+            self.add(bytes);
+            return true;
+        }
+        let end = Instant::now() + MEMORY_WAIT;
+        let mut waiting = None;
+        loop {
+            let freed = self.memory.freed.notified();
+            if self.memory.try_add(self.holder, bytes) {
+                self.record(bytes);
+                return true;
+            }
+            let now = Instant::now();
+            if waiting.is_none() {
+                waiting = self.memory.hold(bytes).map(|held| (held, self.memory.wait()));
+            }
+            if waiting.is_none() || now >= end {
+                return false;
+            }
+            let again = self.memory.make_room(table, now);
+            tokio::select! {
+                () = freed => {}
+                () = sleep_until(again.min(end)) => {}
+            }
+        }
+    }
+
     pub(super) fn add(&self, bytes: usize) {
+        self.memory.add(self.holder, bytes);
+        self.record(bytes);
+    }
+
+    fn record(&self, bytes: usize) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.connection.unread.fetch_add(bytes, Ordering::Relaxed);
-        self.memory.add(self.holder, bytes);
     }
 
     pub(super) fn free(&self, bytes: usize) {
@@ -285,9 +354,57 @@ impl Drop for Charge {
 
 #[cfg(test)]
 mod tests {
+    use std::{future::poll_fn, pin::Pin, task::Poll};
+
     use docs_http::TrustedProxies;
 
-    use super::{super::peer::Peer, *};
+    use super::{
+        super::{ConnectionConfig, peer::Peer},
+        *,
+    };
+
+    /// Returns a charge for a connection of a client.
+    fn charge(memory: &Arc<Memory>, client: u64) -> Charge {
+        let address = format!("192.0.2.{client}:1").parse().expect("an address");
+        let peer = Peer::new(address, &TrustedProxies::default());
+        let connection = Arc::new(Connection::new(client, peer, ConnectionConfig::RESPONSE_PACE));
+        let charge = memory.charge(&connection, AdmissionReason::Free);
+        // The response exists.
+        *charge.expected.lock() = ReservationState::Released;
+        charge
+    }
+
+    async fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+        poll_fn(|cx| Poll::Ready(Pin::new(&mut *future).poll(cx))).await
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn unread_responses_of_all_clients_are_bounded() {
+        let table = ConnectionTable::new(&ConnectionConfig::default(), 100);
+        let memory = Memory::new(84 * RESERVATION_BYTES);
+        let bytes = 12 * RESERVATION_BYTES;
+        let charges: Vec<_> = (1..=60).map(|client| charge(&memory, client)).collect();
+        let mut responses: Vec<_> =
+            charges.iter().map(|charge| Box::pin(charge.admit_response(&table, bytes))).collect();
+        let (mut sent, mut dropped, mut waiting) = (0, 0, Vec::new());
+        for (at, response) in responses.iter_mut().enumerate() {
+            match poll_once(response).await {
+                Poll::Ready(true) => sent += 1,
+                Poll::Ready(false) => dropped += 1,
+                Poll::Pending => waiting.push(at),
+            }
+        }
+        assert_eq!((sent, waiting.len(), dropped), (7, 3, 50));
+        assert!(memory.used.lock().all <= memory.most);
+        // A client reads its response.
+        charges[0].free(bytes);
+        assert_eq!(poll_once(&mut responses[waiting[0]]).await, Poll::Ready(true));
+        assert_eq!(poll_once(&mut responses[waiting[1]]).await, Poll::Pending);
+        // The others are dropped in the end.
+        assert!(!(&mut responses[waiting[1]]).await);
+        assert!(!(&mut responses[waiting[2]]).await);
+        assert_eq!(memory.used.lock().held, 0);
+    }
 
     fn holder(number: u8) -> Holder {
         Holder::Network(IpAddr::from([192, 0, 2, number]))

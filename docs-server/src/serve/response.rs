@@ -59,13 +59,13 @@ struct ChunkPiece {
 }
 
 impl PacedResponseBody {
+    /// Creates the body of a response. `is_counted` is `true` if the size of the whole body has been charged.
     pub(super) fn new(
         body: BoxBody<Bytes, io::Error>,
         ticket: RequestTicket,
         (charge, sending): (Arc<Charge>, Arc<ResponseTransfer>),
+        is_counted: bool,
     ) -> Self {
-        let size = body.size_hint().exact().and_then(|size| usize::try_from(size).ok());
-        charge.add(size.unwrap_or_default());
         let is_stream = ticket.0.is_http2();
         // The socket records the progress of an HTTP/1 connection.
         if is_stream {
@@ -74,7 +74,7 @@ impl PacedResponseBody {
         }
         let held = Arc::new(ResponseResources { ticket, charge, sending });
         let piece = if is_stream { HTTP2_PIECE_BYTES } else { HTTP1_PIECE_BYTES };
-        Self { body, held, rest: None, is_counted: size.is_some(), piece }
+        Self { body, held, rest: None, is_counted, piece }
     }
 
     /// Returns the next slice of the current chunk.
