@@ -60,7 +60,9 @@ pub use links::{
 pub use load::{CacheLimits, CacheStats, Cost};
 pub use mark::Marks;
 pub use merge::{Conflict, ConflictNote, ContentMerge, Subject, ThreeWay};
-pub use offload::{parse_document, run_blocking, run_in_place, run_on_text, yield_to_others};
+pub use offload::{
+    Cancelled, parse_document, run_blocking, run_cancellable, run_in_place, run_on_text, yield_to_others,
+};
 pub use read::CYCLE_DEPTH;
 pub use redirects::{ConfiguredRedirect, MAX_MOVED, MovedPage};
 pub use rendering::Rendering;

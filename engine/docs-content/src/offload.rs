@@ -1,6 +1,9 @@
 //! Offloading of blocking work on long texts from the async runtime.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use docs_markup::document;
 use docs_model::Document;
@@ -30,6 +33,37 @@ pub async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + '
         Ok(runtime) => runtime.spawn_blocking(work).await.ok(),
         Err(_) => Some(work()),
     }
+}
+
+/// Reports to work on a blocking thread that its result is no longer awaited.
+#[derive(Clone, Debug, Default)]
+pub struct Cancelled(Arc<AtomicBool>);
+
+impl Cancelled {
+    /// Returns `true` if the result is no longer awaited. Long loops check it and end.
+    #[must_use]
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Sets the flag of the work whose future is dropped.
+#[derive(Default)]
+struct CancelOnDrop(Cancelled);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs `work` like [`run_blocking`]. If the future is dropped, the flag is set.
+pub async fn run_cancellable<T: Send + 'static>(
+    work: impl FnOnce(&Cancelled) -> T + Send + 'static,
+) -> Option<T> {
+    let guard = CancelOnDrop::default();
+    let cancelled = guard.0.clone();
+    run_blocking(move || work(&cancelled)).await
 }
 
 /// Runs `work` on the current thread. In a multi-threaded tokio runtime, the other tasks of this thread move to another

@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     Result,
-    model::{SectionGroupId, SectionId, SiteSpaceId, SpaceId},
+    model::{Condition, SectionGroupId, SectionId, SiteSpaceId, SpaceId},
     store::{
         Entity, Key, MAX_SCAN, Tx,
         records::{FormerPath, SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
@@ -143,12 +143,14 @@ impl SiteOutline {
         outline
     }
 
-    /// Returns `true` if a section or space has a condition.
-    pub(in crate::platform) fn has_conditions(&self) -> bool {
-        let is_conditional =
-            |node: &OutlineNode| matches!(node, OutlineNode::Section(section) if section.condition.is_some());
-        self.places.values().flatten().any(|place| place.condition.is_some())
-            || self.nodes.values().flatten().any(is_conditional)
+    /// Returns the conditions of the sections and spaces.
+    pub(in crate::platform) fn conditions(&self) -> impl Iterator<Item = &Condition> {
+        let sections = self.nodes.values().flatten().filter_map(|node| match node {
+            OutlineNode::Section(section) => section.condition.as_ref(),
+            _ => None,
+        });
+        let places = self.places.values().flatten().filter_map(|place| place.condition.as_ref());
+        places.chain(sections)
     }
 
     pub(in crate::platform) const fn has_sections(&self) -> bool {

@@ -105,9 +105,10 @@ impl Platform {
             }
             TokenCheck::Unverified(_) => return self.sign_in(&tx, &site, &address.rest(used)).await,
         }
-        let visit = self.visit(&tx, &visitor, site).await?.ok_or_else(no_published_content)?;
-        // The conditions of pages may wait for those of other requests, so close the transaction first.
+        let parts = self.site_parts(&tx, &visitor, site).await?.ok_or_else(no_published_content)?;
+        // The conditions may wait for those of other requests, so close the transaction first.
         drop(tx);
+        let visit = parts.visible().await?;
         self.resolve_address(&visit, RequestedAddress { address, used, key }).await
     }
 

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, fs};
 use super::{files, root};
 
 /// The files that create caches, with the number of caches. Each cache uses a part of `CacheBudget`, except the last
-/// three: 20,000 decisions of a few dozen bytes, 10,000 previews of at most 200 characters, and 8 MiB each of
-/// conditions and of visible pages.
+/// four: 20,000 decisions of a few dozen bytes, 10,000 previews of at most 200 characters, 20,000 decisions on parts of
+/// sites, and 8 MiB each of conditions and of visible pages.
 const CACHES: &[(&str, usize)] = &[
     ("docs-core/src/platform/content/computed.rs", 1),
     ("docs-core/src/platform/content/computed/cache.rs", 1),
@@ -16,10 +16,11 @@ const CACHES: &[(&str, usize)] = &[
     ("docs-site/src/machine/list_cache.rs", 1),
     ("docs-site/src/page/cache.rs", 5),
     ("docs-site/src/page_tree_cache.rs", 1),
-    ("docs-site/src/site_cache.rs", 3),
+    ("docs-site/src/site_cache.rs", 4),
     ("engine/docs-content/src/load.rs", 4),
     ("docs-core/src/platform/content/read/visitor_bearer.rs", 1),
     ("docs-core/src/platform/content/comments/previews.rs", 1),
+    ("docs-core/src/platform/publishing/visitors/condition_work.rs", 1),
     ("docs-core/src/platform/publishing/visitors/decisions.rs", 2),
 ];
 

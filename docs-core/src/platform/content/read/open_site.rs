@@ -80,7 +80,9 @@ impl OpenSite {
             return Ok(None);
         }
         let visitor = Visitor { site: Some(site.id.clone()), ..Visitor::default() };
-        let Some(visit) = platform.visit(&tx, &visitor, site).await? else { return Ok(None) };
+        let Some(parts) = platform.site_parts(&tx, &visitor, site).await? else { return Ok(None) };
+        drop(tx);
+        let visit = parts.visible().await?;
         let mount = address.segments.iter().take(used).cloned().collect();
         Ok(Some(Self { platform: platform.clone(), visit: Arc::new(visit), host: address.host, mount }))
     }

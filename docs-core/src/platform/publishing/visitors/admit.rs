@@ -10,10 +10,11 @@ use serde_json::{Map, Value, json};
 use super::{
     UNSIGNED, VisitorClaims,
     condition_work::{ConditionBudgets, EvaluationTurn},
+    conditions::ConditionEvaluator,
 };
 use crate::{
     Error, ErrorKind, Result,
-    content::{expression::Claims, run_in_place},
+    content::{Cancelled, expression::Claims, run_in_place},
     model::{Condition, SectionId, SiteId, SiteVisibility, SpaceId},
     platform::{
         kernel::{
@@ -91,7 +92,7 @@ impl Platform {
             if !candidate.is_shown(&claims) {
                 continue;
             }
-            let visit = load_visit(tx, visitor, candidate.site, claims).await?;
+            let visit = load_parts(tx, visitor, candidate.site, claims).await?.visible_in_place();
             if let Some(admitted) = self.admit_through(&visit, &space) {
                 return Ok(admitted);
             }
@@ -135,8 +136,20 @@ impl Platform {
         visitor: &Visitor,
         site: Arc<SiteRecord>,
     ) -> Result<Option<Visit>> {
+        let parts = self.site_parts(tx, visitor, site).await?;
+        Ok(parts.map(SiteParts::visible_in_place))
+    }
+
+    /// Returns the parts of a site, or `None` if the visitor is not in its audience. Their conditions are evaluated
+    /// after the transaction.
+    pub(in crate::platform) async fn site_parts(
+        &self,
+        tx: &Tx,
+        visitor: &Visitor,
+        site: Arc<SiteRecord>,
+    ) -> Result<Option<SiteParts>> {
         Ok(match self.enter(tx, visitor, &site).await? {
-            Some(claims) => Some(load_visit(tx, visitor, site, claims).await?),
+            Some(claims) => Some(load_parts(tx, visitor, site, claims).await?),
             None => None,
         })
     }
@@ -257,36 +270,66 @@ impl Visit {
     }
 }
 
-/// Loads the parts of a site visible to a visitor.
-async fn load_visit(
+/// The parts of a published site, with those that are hidden from the visitor.
+pub(in crate::platform) struct SiteParts {
+    site: Arc<SiteRecord>,
+    outline: SiteOutline,
+    spaces: LiveSpaces,
+    claims: VisitorClaims,
+    visitor: Visitor,
+}
+
+impl SiteParts {
+    /// Evaluates the conditions. They may wait for those of other requests, so the caller must not hold a transaction.
+    pub(in crate::platform) async fn visible(self) -> Result<Visit> {
+        let decider = self.claims.site_evaluator();
+        if self.outline.conditions().all(|condition| decider.is_cached(condition)) {
+            return Ok(self.filter(&decider, &Cancelled::default()));
+        }
+        let turn = self.claims.turn.clone();
+        turn.run(move |cancelled| self.filter(&decider, cancelled)).await
+    }
+
+    /// Evaluates the conditions within a transaction. Usually they are cached.
+    fn visible_in_place(self) -> Visit {
+        let decider = self.claims.site_evaluator();
+        if self.outline.conditions().all(|condition| decider.is_cached(condition)) {
+            return self.filter(&decider, &Cancelled::default());
+        }
+        run_in_place(|| self.filter(&decider, &Cancelled::default()))
+    }
+
+    fn filter(self, decider: &ConditionEvaluator, cancelled: &Cancelled) -> Visit {
+        let Self { site, outline, spaces, claims, visitor } = self;
+        let condition = |part: &OutlinePart<'_>| match part {
+            OutlinePart::Section(section) => section.condition.clone(),
+            OutlinePart::SiteSpace(place) => place.condition.clone(),
+        };
+        let is_shown = |part: OutlinePart<'_>| {
+            if outline.is_draft(part) || cancelled.is_set() {
+                return false;
+            }
+            let is_live = match &part {
+                OutlinePart::Section(_) => true,
+                OutlinePart::SiteSpace(place) => spaces.contains_key(&place.space),
+            };
+            is_live && decider.holds(condition(&part).as_ref())
+        };
+        let outline = outline.filter(is_shown);
+        Visit { site, outline, spaces, claims: Arc::new(claims), visitor, token: VisitToken::default() }
+    }
+}
+
+/// Loads the parts of a site.
+async fn load_parts(
     tx: &Tx,
     visitor: &Visitor,
     site: Arc<SiteRecord>,
     claims: VisitorClaims,
-) -> Result<Visit> {
-    let decider = claims.site_evaluator();
+) -> Result<SiteParts> {
     let outline = SiteOutline::load(tx, &site).await?;
     let spaces = live_spaces(tx, &outline).await?;
-    let condition = |part: &OutlinePart<'_>| match part {
-        OutlinePart::Section(section) => section.condition.clone(),
-        OutlinePart::SiteSpace(place) => place.condition.clone(),
-    };
-    let is_shown = |part: OutlinePart<'_>| {
-        if outline.is_draft(part) {
-            return false;
-        }
-        let is_live = match &part {
-            OutlinePart::Section(_) => true,
-            OutlinePart::SiteSpace(place) => spaces.contains_key(&place.space),
-        };
-        is_live && decider.holds(condition(&part).as_ref())
-    };
-    let outline = match outline.has_conditions() {
-        true => run_in_place(|| outline.filter(is_shown)),
-        false => outline.filter(is_shown),
-    };
-    let (claims, visitor) = (Arc::new(claims), visitor.clone());
-    Ok(Visit { site, outline, spaces, claims, visitor, token: VisitToken::default() })
+    Ok(SiteParts { site, outline, spaces, claims, visitor: visitor.clone() })
 }
 
 /// A site that may show a space to a visitor.

@@ -2,21 +2,27 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use quick_cache::sync::Cache;
+
 use crate::{
     Error, Result,
     content::{
+        Cancelled,
         expression::{Budget, MAX_STEPS},
-        run_blocking,
+        run_cancellable,
     },
     platform::kernel::tenant_queue::TenantQueue,
+    store::Hash,
 };
 
-/// Maximum number of evaluation steps for the conditions of all site parts that a request examines. They are evaluated
-/// within the transaction of the request. Conditions beyond this limit are not met.
+/// Maximum number of evaluation steps for the conditions of all site parts that a request examines, unless their results
+/// are cached. Conditions beyond this limit are not met.
 const MAX_SITE_CONDITION_STEPS: u32 = 5 * MAX_STEPS;
 /// Maximum number of evaluation steps for the conditions of all pages and header links that a request examines.
 /// Conditions beyond this limit are not met.
 const MAX_CONDITION_STEPS: u32 = 20 * MAX_STEPS;
+/// Maximum number of cached decisions on conditions of site parts, of a few dozen bytes each.
+const MAX_SITE_DECISIONS: usize = 20_000;
 /// Maximum number of requests whose conditions are evaluated concurrently.
 const MAX_CONCURRENT_EVALUATIONS: usize = 4;
 /// Maximum number of requests of one organization's visitors whose conditions are evaluated concurrently.
@@ -63,13 +69,46 @@ impl ConditionBudgets {
     }
 }
 
-/// The queue of the evaluations of a server.
+/// The queue of the evaluations of a server, and their results for the parts of sites.
 #[derive(Debug)]
-pub(super) struct EvaluationQueue(TenantQueue);
+pub(super) struct EvaluationQueue {
+    queue: TenantQueue,
+    /// The decisions on conditions of site parts, by condition and claims.
+    site_decisions: Cache<Hash, bool>,
+}
 
 impl Default for EvaluationQueue {
     fn default() -> Self {
-        Self(TenantQueue::new(MAX_CONCURRENT_EVALUATIONS, MAX_TENANT_EVALUATIONS))
+        Self {
+            queue: TenantQueue::new(MAX_CONCURRENT_EVALUATIONS, MAX_TENANT_EVALUATIONS),
+            site_decisions: quick_cache::sync::Cache::new(MAX_SITE_DECISIONS),
+        }
+    }
+}
+
+/// The cached decisions on conditions of site parts for a visitor.
+#[derive(Clone, Debug)]
+pub(super) struct SiteDecisions {
+    queue: Arc<EvaluationQueue>,
+    /// The id of the visitor's claims.
+    claims: String,
+}
+
+impl SiteDecisions {
+    pub(super) fn new(turn: &EvaluationTurn, claims: String) -> Self {
+        Self { queue: Arc::clone(&turn.queue), claims }
+    }
+
+    pub(super) fn get(&self, condition: &str) -> Option<bool> {
+        self.queue.site_decisions.get(&self.key(condition))
+    }
+
+    pub(super) fn insert(&self, condition: &str, holds: bool) {
+        self.queue.site_decisions.insert(self.key(condition), holds);
+    }
+
+    fn key(&self, condition: &str) -> Hash {
+        Hash::compute(format!("{}\n{condition}", self.claims).as_bytes())
     }
 }
 
@@ -82,14 +121,14 @@ pub(super) struct EvaluationTurn {
 
 impl EvaluationTurn {
     /// Waits for its turn, and evaluates conditions on a blocking thread. The permit is returned when the evaluation
-    /// ends, also if the request is cancelled.
+    /// ends. If the request is cancelled, the evaluation ends before the next condition.
     pub(super) async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce() -> T + Send + 'static,
+        work: impl FnOnce(&Cancelled) -> T + Send + 'static,
     ) -> Result<T> {
-        let permit = self.queue.0.acquire(&self.tenant).await?;
-        let done = run_blocking(move || {
-            let done = work();
+        let permit = self.queue.queue.acquire(&self.tenant).await?;
+        let done = run_cancellable(move |cancelled| {
+            let done = work(cancelled);
             drop(permit);
             done
         });
@@ -110,16 +149,16 @@ mod tests {
     async fn evaluations_wait_per_organization_off_the_async_thread() {
         let queue = Arc::new(EvaluationQueue::default());
         let turn = |tenant: &str| EvaluationTurn { queue: Arc::clone(&queue), tenant: tenant.into() };
-        let thread = turn("busy").run(|| thread::current().id()).await.expect("evaluated");
+        let thread = turn("busy").run(|_| thread::current().id()).await.expect("evaluated");
         assert_ne!(thread, thread::current().id());
         let mut permits = Vec::new();
         for _ in 0..MAX_TENANT_EVALUATIONS {
-            permits.push(queue.0.acquire("busy").await.expect("a permit"));
+            permits.push(queue.queue.acquire("busy").await.expect("a permit"));
         }
         let busy = turn("busy");
-        let mut waiting = pin!(busy.run(|| 1));
+        let mut waiting = pin!(busy.run(|_| 1));
         assert!(poll!(&mut waiting).is_pending());
-        assert_eq!(turn("other").run(|| 2).await.expect("evaluated"), 2);
+        assert_eq!(turn("other").run(|_| 2).await.expect("evaluated"), 2);
         permits.pop();
         assert_eq!(waiting.await.expect("evaluated"), 1);
     }
@@ -129,20 +168,24 @@ mod tests {
         let queue = Arc::new(EvaluationQueue::default());
         let turn = EvaluationTurn { queue: Arc::clone(&queue), tenant: "busy".into() };
         let ((begun, begins), (end, ends)) = (oneshot::channel(), mpsc::channel::<()>());
-        let mut cancelled = Box::pin(turn.run(move || {
-            let _ = begun.send(());
-            ends.recv()
+        let (report, seen) = oneshot::channel();
+        let mut cancelled = Box::pin(turn.run(move |cancelled| {
+            let _ = begun.send(cancelled.is_set());
+            let ended = ends.recv();
+            let _ = report.send(cancelled.is_set());
+            ended
         }));
         assert!(poll!(&mut cancelled).is_pending());
-        begins.await.expect("the evaluation begins");
+        assert!(!begins.await.expect("the evaluation begins"));
         drop(cancelled);
         let mut permits = Vec::new();
         for _ in 1..MAX_TENANT_EVALUATIONS {
-            permits.push(queue.0.acquire("busy").await.expect("a permit"));
+            permits.push(queue.queue.acquire("busy").await.expect("a permit"));
         }
-        let mut next = pin!(queue.0.acquire("busy"));
+        let mut next = pin!(queue.queue.acquire("busy"));
         assert!(poll!(&mut next).is_pending(), "the cancelled evaluation still runs");
         end.send(()).expect("the evaluation waits");
         next.await.expect("a permit");
+        assert!(seen.await.expect("the evaluation ends"), "the evaluation is cancelled");
     }
 }

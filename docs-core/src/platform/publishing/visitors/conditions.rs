@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use super::condition_work::SharedBudget;
+use super::condition_work::{SharedBudget, SiteDecisions};
 use crate::{
     content::{
         PageEntry,
@@ -25,6 +25,8 @@ pub(super) struct ConditionEvaluator {
     claims: Claims,
     budget: SharedBudget,
     decided: Mutex<ConditionResults>,
+    /// The decisions that requests with the same claims share. `None` for conditions of pages.
+    cache: Option<SiteDecisions>,
 }
 
 #[derive(Debug, Default)]
@@ -44,7 +46,17 @@ enum Decision {
 
 impl ConditionEvaluator {
     pub(super) fn new(context: Context, claims: Claims, budget: SharedBudget) -> Self {
-        Self { context, claims, budget, decided: Mutex::default() }
+        Self { context, claims, budget, decided: Mutex::default(), cache: None }
+    }
+
+    /// Adds the cache of the decisions on site parts.
+    pub(super) fn with_cache(self, cache: SiteDecisions) -> Self {
+        Self { cache: Some(cache), ..self }
+    }
+
+    /// Returns `true` if the decision on a condition of a site part is cached.
+    pub(super) fn is_cached(&self, condition: &Condition) -> bool {
+        self.cache.as_ref().is_some_and(|cache| cache.get(condition.as_str()).is_some())
     }
 
     /// Returns `true` if the budget is used up, so that some conditions may not have been evaluated.
@@ -69,10 +81,20 @@ impl ConditionEvaluator {
         if let Some(Decision::Everywhere(holds)) = decided.by_text.get(condition.as_str()) {
             return *holds;
         }
+        let cached = self.cache.as_ref().and_then(|cache| cache.get(condition.as_str()));
+        let holds = cached.unwrap_or_else(|| self.evaluate_part(condition));
+        decided.by_text.insert(condition.as_str().to_owned(), Decision::Everywhere(holds));
+        holds
+    }
+
+    /// Evaluates the condition of a part of the site, and caches the result unless it depends on the budget.
+    fn evaluate_part(&self, condition: &Condition) -> bool {
         let mut budget = self.budget.lock();
         let holds = budget.charge_parsed(condition.expression())
             && self.evaluate(condition.expression(), &self.context, &mut budget);
-        decided.by_text.insert(condition.as_str().to_owned(), Decision::Everywhere(holds));
+        if let Some(cache) = self.cache.as_ref().filter(|_| budget.0 > 0) {
+            cache.insert(condition.as_str(), holds);
+        }
         holds
     }
 

@@ -8,14 +8,14 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    condition_work::{ConditionBudgets, EvaluationTurn, SharedBudget},
+    condition_work::{ConditionBudgets, EvaluationTurn, SharedBudget, SiteDecisions},
     conditions::ConditionEvaluator,
     decisions::{UseDecisions, Uses},
 };
 use crate::{
     Error, Result,
     content::{
-        Evaluated, PageEntry, PageTree, SharedDocument, View, document_allowance, evaluate,
+        Cancelled, Evaluated, PageEntry, PageTree, SharedDocument, View, document_allowance, evaluate,
         evaluate_for_visitor_within,
         expression::{Allowance, Budget, Claims, Context},
         run_blocking,
@@ -43,9 +43,11 @@ impl VisitorClaims {
     /// Removes header links that are hidden from the visitor, and the conditions of the others.
     pub(in crate::platform) async fn clear(&self, mut looks: Customizations) -> Result<Customizations> {
         let decider = self.content_evaluator(Context::default());
-        let work = move || {
+        let work = move |cancelled: &Cancelled| {
             for look in iter::once(&mut looks.site).chain(looks.site_spaces.values_mut()) {
-                look.header.links.retain(|link| decider.holds(link.condition.take().as_ref()));
+                look.header
+                    .links
+                    .retain(|link| !cancelled.is_set() && decider.holds(link.condition.take().as_ref()));
             }
             looks
         };
@@ -67,7 +69,8 @@ impl VisitorClaims {
 
     /// Returns an evaluator for the conditions of site parts.
     pub(super) fn site_evaluator(&self) -> ConditionEvaluator {
-        self.evaluator(Context::default(), &self.budgets.site)
+        let decisions = SiteDecisions::new(&self.turn, self.id());
+        self.evaluator(Context::default(), &self.budgets.site).with_cache(decisions)
     }
 
     /// Returns an evaluator for the conditions of pages or header links.
@@ -156,7 +159,10 @@ impl ContentFilter {
         }
         let pages: Vec<_> = pages.into_iter().map(|(id, entry)| (id.clone(), entry.clone())).collect();
         let evaluator = Arc::clone(&visitor.evaluator);
-        let work = move || pages.iter().map(|(id, entry)| evaluator.holds_for_page(id, entry)).collect();
+        let work = move |cancelled: &Cancelled| {
+            let awaited = pages.iter().take_while(|_| !cancelled.is_set());
+            awaited.map(|(id, entry)| evaluator.holds_for_page(id, entry)).collect()
+        };
         visitor.claims.turn.run(work).await
     }
 
@@ -170,7 +176,7 @@ impl ContentFilter {
         let evaluator = Arc::clone(&visitor.evaluator);
         let known = tree.pages().iter().all(|page| evaluator.known_for_page(&page.id, &page.entry).is_some());
         if known {
-            let shown = Arc::new(visible_pages(tree, &evaluator));
+            let shown = Arc::new(visible_pages(tree, &evaluator, &Cancelled::default()));
             return Ok(Arc::clone(self.shown_pages.get_or_init(|| shown)));
         }
         let key = [self.view.domain(), &self.view.root().to_string(), &visitor.claims.id()].join("\n");
@@ -180,7 +186,8 @@ impl ContentFilter {
             return Ok(Arc::clone(self.shown_pages.get_or_init(|| shown)));
         }
         let tree = Arc::clone(tree);
-        let shown = Arc::new(visitor.claims.turn.run(move || visible_pages(&tree, &evaluator)).await?);
+        let work = move |cancelled: &Cancelled| visible_pages(&tree, &evaluator, cancelled);
+        let shown = Arc::new(visitor.claims.turn.run(work).await?);
         // Beyond the budget of a request, the result depends on the order of the evaluations.
         if let Some(cache) = cache.filter(|_| !self.exceeds_budget()) {
             cache.insert(key, Arc::clone(&shown));
@@ -256,10 +263,11 @@ impl ContentFilter {
     }
 }
 
-/// Returns for each page of a tree whether its own condition and those of all ancestors are met.
-fn visible_pages(tree: &PageTree, evaluator: &ConditionEvaluator) -> Vec<bool> {
+/// Returns for each page of a tree whether its own condition and those of all ancestors are met. A cancelled evaluation
+/// returns fewer decisions.
+fn visible_pages(tree: &PageTree, evaluator: &ConditionEvaluator, cancelled: &Cancelled) -> Vec<bool> {
     let mut shown: Vec<bool> = Vec::with_capacity(tree.len());
-    for page in tree.pages() {
+    for page in tree.pages().iter().take_while(|_| !cancelled.is_set()) {
         let above = page.parent.is_none_or(|at| shown.get(at).copied().unwrap_or_default());
         shown.push(above && evaluator.holds_for_page(&page.id, &page.entry));
     }
@@ -293,6 +301,22 @@ mod tests {
     /// A condition whose evaluation takes about 70,000 steps.
     fn costly(n: usize) -> String {
         format!("'x'.repeat(7000).split('').map(x => x + {n}).length == 7000")
+    }
+
+    #[test]
+    fn decisions_on_site_parts_are_cached_for_equal_claims() {
+        let claims = claims();
+        let condition = costly(0).parse::<Condition>().expect("a condition");
+        assert!(!claims.site_evaluator().is_cached(&condition));
+        assert!(claims.site_evaluator().holds(Some(&condition)));
+        let again = claims.renewed();
+        let before = again.budgets.site.lock().0;
+        assert!(again.site_evaluator().is_cached(&condition));
+        assert!(again.site_evaluator().holds(Some(&condition)));
+        assert_eq!(again.budgets.site.lock().0, before, "it was evaluated again");
+        let other = VisitorClaims { signed: json!({ "plan": "pro" }), ..claims.clone() };
+        assert!(!other.site_evaluator().is_cached(&condition), "the claims differ");
+        assert!(!claims.content_evaluator(Context::default()).is_cached(&condition));
     }
 
     #[tokio::test]
