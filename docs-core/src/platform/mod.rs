@@ -35,7 +35,10 @@ pub use content::{
         SchemaLimit, SchemeDetail, SchemeKind, ScopeDetail, ServerDetail, ShownSpec, SpecDetail, SpecSubject,
         ValueDetail, VariableDetail,
     },
-    read::{ContentOptions, MarkdownRefs, PageRedirect, ShownDocument, TaggedRevision, open_site::OpenSite},
+    read::{
+        ContentOptions, ContentSnapshot, MarkdownRefs, PageRedirect, ShownDocument, TaggedRevision,
+        open_site::OpenSite,
+    },
 };
 pub use exchange::{
     git::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer},

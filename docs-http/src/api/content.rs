@@ -9,9 +9,7 @@ use docs_core::{
         ContentFormat, Document, FileId, List, PageId, Pages, ReusableContent, ReusableId, Revision,
         RevisionFile, RevisionId, RevisionPage, RevisionSemanticChanges, SpaceId,
     },
-    platform::{
-        ContentHandle, ContentOptions, ContentVersion, EntityTag, JsonAnswer, MarkdownRefs, TaggedRevision,
-    },
+    platform::{ContentHandle, ContentOptions, ContentVersion, EntityTag, JsonAnswer, MarkdownRefs},
 };
 use poem_openapi::OpenApi;
 use serde::Serialize;
@@ -162,8 +160,7 @@ async fn whole_revision(
         return Ok(CacheableReply::not_modified(tag.clone(), CacheMode::Revalidate));
     }
     // Both can be newer than the ETag read above.
-    let TaggedRevision { revision, tag } = content.get_with_tag(shown).await?;
-    let answer = JsonAnswer::offload(revision).await?;
+    let (answer, tag) = content.get_json(shown).await?;
     Ok(CacheableReply::new(answer, tag, CacheMode::Revalidate).into_json_of())
 }
 

@@ -8,6 +8,7 @@ pub(in crate::platform) mod open_site;
 mod page_trees;
 mod pages;
 mod redirects;
+mod snapshot;
 mod specs;
 mod tags;
 mod view;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 
 use docs_macros::boxed;
 
-pub use self::{documents::ShownDocument, redirects::PageRedirect};
+pub use self::{documents::ShownDocument, redirects::PageRedirect, snapshot::ContentSnapshot};
 pub(in crate::platform) use self::{page_trees::PageTrees, view::page_base};
 use crate::{
     Error, ErrorKind, Result,
@@ -32,8 +33,10 @@ use crate::{
         kernel::{
             actor::{Actor, Visitor},
             content_version::{ContentVersion, Version},
+            json_answer::JsonAnswer,
             platform::Platform,
             request::EntityTag,
+            tenant_queue::WorkPermit,
         },
         nouns::{ContentHandle, list_identities::tag},
         publishing::{
@@ -177,6 +180,24 @@ impl<'p> ContentHandle<'p> {
     /// `NotFound`.
     #[boxed]
     pub async fn get_with_tag(self, shown: ContentOptions) -> Result<TaggedRevision> {
+        Ok(self.get_in_turn(shown).await?.0)
+    }
+
+    /// Returns the JSON of [`get_with_tag`](Self::get_with_tag), with its ETag. Few large revisions are in memory at the
+    /// same time.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    #[boxed]
+    pub async fn get_json(self, shown: ContentOptions) -> Result<(JsonAnswer, Option<EntityTag>)> {
+        let (TaggedRevision { revision, tag }, turn) = self.get_in_turn(shown).await?;
+        let answer = JsonAnswer::offload(revision).await?;
+        drop(turn);
+        Ok((answer, tag))
+    }
+
+    /// Reads a revision, with the permit to hold a large one in memory.
+    async fn get_in_turn(self, shown: ContentOptions) -> Result<(TaggedRevision, Option<WorkPermit>)> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let of = &self.of.to_content_version();
         let tx = platform.read().await?;
@@ -190,6 +211,8 @@ impl<'p> ContentHandle<'p> {
         drop(tx);
         let filter = at.content_filter().await?;
         let tree = at.view.tree().await?;
+        let files = usize::try_from(at.view.counts().await?.files).unwrap_or(usize::MAX);
+        let turn = platform.answer_turn(at.space(), tree.len().saturating_add(files)).await?;
         // The ETag is computed before the pages, so it may be older than the returned content but never newer.
         let tag = match &at.placement {
             None => Some(platform.member_revision_tag(actor, at.space(), &frame, &tree).await?),
@@ -213,7 +236,7 @@ impl<'p> ContentHandle<'p> {
             git: frame.git.filter(|_| shown.git),
             ..frame
         };
-        Ok(TaggedRevision { revision, tag })
+        Ok((TaggedRevision { revision, tag }, turn))
     }
 
     /// Lists all pages as a tree, without their content.

@@ -105,3 +105,29 @@ async fn visitors_with_made_up_claims_share_a_page_tree() {
     assert_eq!(ada.json().as_ptr(), bob.json().as_ptr(), "no condition reads the name");
     assert_ne!(read(&w, &visitor("free", "Ada").await, &large).await.json(), ada.json());
 }
+
+#[tokio::test]
+async fn snapshots_of_visitors_who_see_the_same_pages_have_equal_tags() {
+    let (w, _) = world().await;
+    let docs = adapted(&w).await;
+    let large = large_space(&w).await;
+    place(&w, &docs, &large).await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let live = ContentVersion::space(large.clone());
+    let snapshot = |plan: &'static str, name: &'static str| {
+        let (w, docs, live) = (&w, &docs, &live);
+        async move {
+            let visitor = visitor(w, docs, &json!({ "plan": plan, "name": name })).await;
+            w.platform.as_actor(&visitor).content(live).snapshot().await.expect("content")
+        }
+    };
+    let shown = ContentOptions::default();
+    let ada = snapshot("pro", "Ada").await;
+    let bob = snapshot("pro", "Bob").await;
+    let eve = snapshot("free", "Ada").await;
+    let tag = ada.pages_tag(shown).await.expect("a tag");
+    assert_eq!(bob.pages_tag(shown).await.expect("a tag"), tag, "no condition reads the name");
+    assert_ne!(eve.pages_tag(shown).await.expect("a tag"), tag);
+    assert_eq!(ada.pages(shown).await.expect("pages"), bob.pages(shown).await.expect("pages"));
+    assert_eq!(eve.pages(shown).await.expect("pages").len(), PAGES - PAGES / 3);
+}

@@ -8,10 +8,14 @@ use quick_cache::{Weighter, sync::Cache};
 use super::{ContentOptions, ReadableRevision, computed::ReplacementPages, pages::without_conflicts};
 use crate::{
     Error, Result,
-    content::{PageTree, TreePage, run_blocking},
+    content::{Cancelled, PageTree, TreePage, run_cancellable},
     model::{Pages, RevisionPage},
     platform::{
-        kernel::{json_answer::JsonAnswer, platform::Platform, tenant_queue::TenantQueue},
+        kernel::{
+            json_answer::JsonAnswer,
+            platform::Platform,
+            tenant_queue::{TenantQueue, WorkPermit},
+        },
         nouns::ContentHandle,
         publishing::visitors::ContentFilter,
     },
@@ -20,9 +24,9 @@ use crate::{
 
 /// Number of pages up to which a tree is built inline. Handing a smaller tree to another thread would take longer.
 const INLINE_PAGES: usize = 200;
-/// Maximum number of concurrent builds of page trees.
+/// Maximum number of concurrent builds of page trees, and of large responses that are built and serialized.
 const MAX_CONCURRENT_TREES: usize = 4;
-/// Maximum number of concurrent builds of page trees of one organization.
+/// Maximum number of concurrent builds of page trees, and of large responses, of one organization.
 const MAX_TENANT_TREES: usize = 2;
 
 /// Page trees as JSON, keyed by a hash of the content, the audience and the options. Stores nothing unless the builder
@@ -30,6 +34,9 @@ const MAX_TENANT_TREES: usize = 2;
 pub(in crate::platform) struct PageTrees {
     cached: Cache<Hash, JsonAnswer, AnswerWeigher>,
     queue: TenantQueue,
+    /// The queue of large responses, from the start of their construction to the end of their serialization. A holder
+    /// waits in `queue` too, but not conversely.
+    answers: TenantQueue,
 }
 
 #[derive(Clone)]
@@ -58,7 +65,8 @@ impl PageTrees {
     pub(in crate::platform) fn new(bytes: u64) -> Self {
         // With several shards, a tree of a few megabytes would exceed the size of a shard.
         let cached = Cache::with_weighter(32, bytes, AnswerWeigher);
-        Self { cached, queue: TenantQueue::new(MAX_CONCURRENT_TREES, MAX_TENANT_TREES) }
+        let queue = || TenantQueue::new(MAX_CONCURRENT_TREES, MAX_TENANT_TREES);
+        Self { cached, queue: queue(), answers: queue() }
     }
 }
 
@@ -80,8 +88,10 @@ impl<'p> ContentHandle<'p> {
             Ok(answer) => return Ok(answer),
             Err(guard) => guard,
         };
+        let turn = platform.answer_turn(at.space(), tree.len()).await?;
         let pages = platform.tree_view(&at, &tree, &filter, shown).await?;
         let answer = JsonAnswer::offload(Pages { pages }).await?;
+        drop(turn);
         // The specifications may have changed since the key was computed. Beyond the budget of a request, the result
         // depends on the order of the evaluations.
         if !filter.exceeds_budget() && platform.page_tree_key(&at, &tree, &filter, shown).await? == key {
@@ -95,7 +105,7 @@ impl<'p> ContentHandle<'p> {
 impl Platform {
     /// Returns a key that is equal for equal page trees in responses. It contains the visible pages instead of the
     /// claims, so visitors with made-up claims share the trees.
-    async fn page_tree_key(
+    pub(super) async fn page_tree_key(
         &self,
         at: &ReadableRevision,
         tree: &Arc<PageTree>,
@@ -108,6 +118,16 @@ impl Platform {
         let audience = (filter.hides(), Hash::compute(&seen).to_string());
         let facts = (&space.domain, &space.id, at.view.root().to_string(), audience, shown, computed);
         Ok(Hash::compute(format!("{facts:?}").as_bytes()))
+    }
+
+    /// Waits for permission to build a response with a number of items and hold it in memory. A small response needs
+    /// none.
+    pub(super) async fn answer_turn(&self, space: &SpaceRecord, items: usize) -> Result<Option<WorkPermit>> {
+        if items <= INLINE_PAGES {
+            return Ok(None);
+        }
+        let trees = self.inner.memory.get_or_default::<PageTrees>();
+        trees.answers.acquire(space.organization.as_str()).await.map(Some)
     }
 
     /// Builds the pages of a tree that are visible to the reader.
@@ -123,13 +143,13 @@ impl Platform {
         let replaced = self.replacement_pages(at, tree, filter, shown).await?;
         let built = VisibleTree { tree: Arc::clone(tree), seen, replaced, hides: filter.hides() };
         if tree.len() <= INLINE_PAGES {
-            return self.build_tree(space, built, shown);
+            return self.build_tree(space, built, shown, &Cancelled::default());
         }
         let trees = self.inner.memory.get_or_default::<PageTrees>();
         let permit = trees.queue.acquire(space.organization.as_str()).await?;
         let (platform, space) = (self.clone(), Arc::clone(space));
-        let pages = run_blocking(move || {
-            let pages = platform.build_tree(&space, built, shown);
+        let pages = run_cancellable(move |cancelled| {
+            let pages = platform.build_tree(&space, built, shown, cancelled);
             // The permit is returned when the tree is built, also if the request is cancelled.
             drop(permit);
             pages
@@ -142,11 +162,15 @@ impl Platform {
         space: &SpaceRecord,
         visible: VisibleTree,
         shown: ContentOptions,
+        cancelled: &Cancelled,
     ) -> Result<Vec<RevisionPage>> {
         let VisibleTree { tree, seen, mut replaced, hides } = visible;
         // Parents precede their children, so in reverse order the children of each page are ready.
         let mut ready: Vec<Vec<RevisionPage>> = tree.pages().iter().map(|_| Vec::new()).collect();
         for (at, page) in tree.pages().iter().enumerate().rev().filter(|(at, _)| seen[*at]) {
+            if cancelled.is_set() {
+                return Err(Error::internal("the request was cancelled"));
+            }
             let below = take_views(&mut ready, &page.children);
             let TreePage { id, entry, path, .. } = page;
             ready[at] = match replaced.remove(id) {

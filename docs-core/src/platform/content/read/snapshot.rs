@@ -1,0 +1,99 @@
+//! Content of one revision that is read in parts.
+
+use std::{fmt, sync::Arc};
+
+use docs_macros::boxed;
+
+use super::{ContentOptions, ReadableRevision, filter_visible};
+use crate::{
+    Result,
+    content::{LinkTarget, PageTree},
+    model::{RevisionFile, RevisionId, RevisionPage},
+    platform::{
+        kernel::{platform::Platform, request::EntityTag},
+        nouns::ContentHandle,
+        publishing::visitors::ContentFilter,
+    },
+};
+
+/// The content of one revision as a reader sees it. Its parts are read separately.
+pub struct ContentSnapshot {
+    platform: Platform,
+    at: ReadableRevision,
+    tree: Arc<PageTree>,
+    filter: ContentFilter,
+}
+
+impl fmt::Debug for ContentSnapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ContentSnapshot").field("revision", &self.at.revision).finish_non_exhaustive()
+    }
+}
+
+impl<'p> ContentHandle<'p> {
+    /// Finds the revision for reads of its parts, which are then consistent with each other.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    #[boxed]
+    pub async fn snapshot(self) -> Result<ContentSnapshot> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let at = platform.locate_content(actor, &self.of.to_content_version()).await?;
+        let tree = at.view.tree().await?;
+        let filter = at.content_filter().await?;
+        Ok(ContentSnapshot { platform: platform.clone(), at, tree, filter })
+    }
+}
+
+impl ContentSnapshot {
+    /// Returns the id of the revision.
+    #[must_use]
+    pub const fn revision(&self) -> &RevisionId {
+        &self.at.revision
+    }
+
+    /// Computes the ETag of the specifications from which pages are computed, like
+    /// [`computed_tag`](ContentHandle::computed_tag).
+    ///
+    /// # Errors
+    /// Errors of the store.
+    #[boxed('s)]
+    pub async fn computed_tag<'s>(&'s self) -> Result<Option<EntityTag>> {
+        self.platform.computed_specs_tag(&self.at.space().organization, &self.tree).await
+    }
+
+    /// Computes a tag that is equal for equal [`pages`](Self::pages). Visitors with different claims have equal tags if
+    /// the same pages are visible to them.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    #[boxed('s)]
+    pub async fn pages_tag<'s>(&'s self, shown: ContentOptions) -> Result<EntityTag> {
+        let key = self.platform.page_tree_key(&self.at, &self.tree, &self.filter, shown).await?;
+        EntityTag::from_answer(&key.to_string())
+    }
+
+    /// Lists all pages as a tree, without their content.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    #[boxed('s)]
+    pub async fn pages<'s>(&'s self, shown: ContentOptions) -> Result<Vec<RevisionPage>> {
+        self.platform.tree_view(&self.at, &self.tree, &self.filter, shown).await
+    }
+
+    /// Lists all files. Their URLs are those of the reader.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    #[boxed('s)]
+    pub async fn files<'s>(&'s self, shown: ContentOptions) -> Result<Vec<RevisionFile>> {
+        let files = self.at.view.files(None, usize::MAX).await?;
+        if files.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.filter.prepare().await?;
+        let files = filter_visible(&self.filter, files, LinkTarget::File).await?;
+        self.platform.file_views(&self.at, files, shown)
+    }
+}
