@@ -7,7 +7,7 @@
 use std::io::{self, Write as _};
 
 use bytes::Bytes;
-use docs_core::platform::EntityTag;
+use docs_core::platform::{EntityTag, compression_turn};
 use flate2::{Compression, write::GzEncoder};
 use poem::http::{HeaderMap, header};
 use tokio::runtime::Handle;
@@ -85,14 +85,27 @@ pub(crate) fn is_compressible(media_type: &str) -> bool {
         || (essence.starts_with("application/") && (essence.ends_with("+json") || essence.ends_with("+xml")))
 }
 
-/// Compresses bytes. Returns `None` if the result is not smaller.
-pub(crate) async fn compress(bytes: Bytes) -> Option<Bytes> {
+/// Returns the owner of a response for [`compression_turn`]: the kind and the id of the resource in the path.
+pub(crate) fn response_owner(path: &str) -> &str {
+    let path = path.trim_start_matches('/');
+    let end = path.match_indices('/').nth(2).map_or(path.len(), |(end, _)| end);
+    path.get(..end).unwrap_or_default()
+}
+
+/// Compresses bytes. Returns `None` if the result is not smaller. Large bytes wait for the turn of their owner.
+pub(crate) async fn compress(bytes: Bytes, owner: &str) -> Option<Bytes> {
     let length = bytes.len();
     let encoded = match Handle::try_current() {
-        Ok(runtime) if length > MAX_INLINE_COMPRESSION => runtime
-            .spawn_blocking(move || gzip(&bytes))
-            .await
-            .unwrap_or_else(|stop| Err(io::Error::other(stop))),
+        Ok(runtime) if length > MAX_INLINE_COMPRESSION => {
+            let turn = compression_turn(owner).await.ok()?;
+            let work = move || {
+                let encoded = gzip(&bytes);
+                // The turn ends with the work, also if the request is cancelled.
+                drop(turn);
+                encoded
+            };
+            runtime.spawn_blocking(work).await.unwrap_or_else(|stop| Err(io::Error::other(stop)))
+        }
         _ => gzip(&bytes),
     };
     match encoded {
@@ -167,11 +180,24 @@ mod tests {
         }
     }
 
+    #[test]
+    fn responses_of_a_resource_have_one_owner() {
+        for (path, owner) in [
+            ("/v1/spaces/abc/content/pages", "v1/spaces/abc"),
+            ("/v1/spaces/abc", "v1/spaces/abc"),
+            ("/v1/orgs", "v1/orgs"),
+            ("/healthz", "healthz"),
+            ("/", ""),
+        ] {
+            assert_eq!(response_owner(path), owner, "{path}");
+        }
+    }
+
     #[tokio::test]
     async fn compression_round_trips_and_skips_random_data() {
         for length in [MIN_COMPRESSED_BYTES, MAX_INLINE_COMPRESSION, MAX_INLINE_COMPRESSION + 1, 1_000_000] {
             let bytes: Vec<u8> = b"{\"title\":\"Start\"},".iter().copied().cycle().take(length).collect();
-            let encoded = compress(bytes.clone().into()).await.expect("smaller");
+            let encoded = compress(bytes.clone().into(), "org").await.expect("smaller");
             assert!(encoded.len() < length / 2, "{length}: {}", encoded.len());
             let mut decoded = Vec::new();
             io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&encoded[..]), &mut decoded)
@@ -179,6 +205,6 @@ mod tests {
             assert_eq!(decoded, bytes);
         }
         let noise: Vec<u8> = (0..200_u32).flat_map(|n| *blake3::hash(&n.to_be_bytes()).as_bytes()).collect();
-        assert_eq!(compress(noise.into()).await, None, "it would get larger");
+        assert_eq!(compress(noise.into(), "org").await, None, "it would get larger");
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct RequestConditions {
     if_match: Result<Option<TagList>, ApiError>,
     if_none_match: Option<TagList>,
     encoded: AcceptedEncoding,
+    /// The owner of the response in the queue of compressions.
+    owner: String,
 }
 
 impl RequestConditions {
@@ -41,6 +43,7 @@ impl RequestConditions {
             // A malformed header matches nothing.
             if_none_match: TagList::read(headers, &header::IF_NONE_MATCH).ok().flatten(),
             encoded: AcceptedEncoding::from_headers(headers),
+            owner: encoding::response_owner(request.uri().path()).to_owned(),
         }
     }
 
@@ -92,7 +95,7 @@ impl RequestConditions {
             if plain.len() >= MIN_COMPRESSED_BYTES {
                 response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
                 if self.encoded.is_gzip()
-                    && let Some(encoded) = encoding::compress(plain).await
+                    && let Some(encoded) = encoding::compress(plain, &self.owner).await
                 {
                     response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(GZIP));
                     response.headers_mut().remove(header::CONTENT_LENGTH);

@@ -528,7 +528,7 @@ impl SiteServer {
     /// Returns the response with a rendered page.
     async fn respond(&self, asked: &SiteRequest<'_>, page: &RenderedPage, keeping: CachePolicy) -> Response {
         let answer = SiteResponse {
-            encoded: if accepts_gzip(asked.headers) { page.gzip_bytes().await } else { None },
+            encoded: if accepts_gzip(asked.headers) { page.gzip_bytes(asked.site_key()).await } else { None },
             is_indexed: page.is_indexed && keeping != CachePolicy::NoStore,
             ..SiteResponse::from_tagged(HTML, page.html.clone(), keeping)
         };
@@ -538,7 +538,7 @@ impl SiteServer {
     async fn send_markdown(&self, asked: &SiteRequest<'_>, visit: &Visit, page: &PageId) -> Result<Response> {
         let page = markdown_page(visit, &self.caches, visit.place()?, page).await?;
         let answer = SiteResponse {
-            encoded: if accepts_gzip(asked.headers) { page.gzip_bytes().await } else { None },
+            encoded: if accepts_gzip(asked.headers) { page.gzip_bytes(asked.site_key()).await } else { None },
             ..SiteResponse::from_tagged(MARKDOWN, page.body.clone(), cache_policy(visit))
         };
         // Search engines should index the HTML page rather than its Markdown version.

@@ -98,6 +98,16 @@ pub(crate) struct SiteRequest<'r> {
 }
 
 impl<'r> SiteRequest<'r> {
+    /// Returns a key that is equal for the requests to a site: its host or, on the platform's own host, the first two
+    /// segments of the path.
+    pub(crate) fn site_key(&self) -> &str {
+        if self.host != HostKind::Platform {
+            return &self.origin;
+        }
+        let end = self.path.match_indices('/').nth(2).map_or(self.path.len(), |(end, _)| end);
+        self.path.get(..end).unwrap_or_default()
+    }
+
     /// Parses a request to a platform. On the platform's own host, the path of the base URL is prepended if a proxy has
     /// stripped it.
     pub(crate) fn new(request: &'r Request, base: &'r Base) -> Self {

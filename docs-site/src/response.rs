@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use bytes::Bytes;
+use docs_core::platform::compression_turn;
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use poem::{
     Response,
@@ -114,7 +115,7 @@ impl SiteResponse {
                 match (accepts_gzip(asked.headers), self.encoded) {
                     (false, _) => None,
                     (true, Some(kept)) => Some(kept),
-                    (true, None) => compress(&self.body.bytes).await,
+                    (true, None) => compress(&self.body.bytes, asked.site_key()).await,
                 }
             }
             false => None,
@@ -241,13 +242,20 @@ pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Compresses a body with gzip. Returns `None` if compression fails, in which case the body is sent uncompressed.
-pub(crate) async fn compress(plain: &Bytes) -> Option<Bytes> {
+/// Compresses a body with gzip. Returns `None` if compression fails, in which case the body is sent uncompressed. A
+/// large body waits for the turn of its owner.
+pub(crate) async fn compress(plain: &Bytes, owner: &str) -> Option<Bytes> {
     if plain.len() <= MAX_INLINE_COMPRESSION {
         return gzip(plain);
     }
-    let plain = plain.clone();
-    tokio::task::spawn_blocking(move || gzip(&plain)).await.unwrap_or_else(|error| {
+    let (plain, turn) = (plain.clone(), compression_turn(owner).await.ok()?);
+    let work = move || {
+        let encoded = gzip(&plain);
+        // The turn ends with the work, also if the request is cancelled.
+        drop(turn);
+        encoded
+    };
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
         tracing::warn!(%error, "failed to compress response");
         None
     })

@@ -2,6 +2,7 @@
 
 pub(super) mod actor;
 pub(super) mod audit_log;
+pub(super) mod compression;
 pub(super) mod content_version;
 pub(super) mod emoji;
 pub(super) mod idempotency;

@@ -55,6 +55,7 @@ pub use host::{
 pub use kernel::{
     actor::{Actor, Visitor},
     audit_log::AuditLog,
+    compression::compression_turn,
     content_version::{ContentVersion, Version},
     idempotency::IDEMPOTENCY_WINDOW,
     json_answer::JsonAnswer,

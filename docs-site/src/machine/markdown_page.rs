@@ -19,9 +19,9 @@ impl MarkdownPage {
         Self { body: TaggedBytes::new(text), encoded: OnceCell::new(), basis }
     }
 
-    /// Returns the gzip-compressed page, compressed on first use.
-    pub(crate) async fn gzip_bytes(&self) -> Option<Bytes> {
-        self.encoded.get_or_init(|| compress(&self.body.bytes)).await.clone()
+    /// Returns the gzip-compressed page, compressed on first use for an owner in the queue of compressions.
+    pub(crate) async fn gzip_bytes(&self, owner: &str) -> Option<Bytes> {
+        self.encoded.get_or_init(|| compress(&self.body.bytes, owner)).await.clone()
     }
 }
 

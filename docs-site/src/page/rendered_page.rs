@@ -21,9 +21,9 @@ impl RenderedPage {
         Self { html: TaggedBytes::from_html(html), encoded: OnceCell::new(), is_indexed, basis: Basis::Site }
     }
 
-    /// Returns the gzip-compressed page, compressed on first use.
-    pub(crate) async fn gzip_bytes(&self) -> Option<Bytes> {
-        self.encoded.get_or_init(|| compress(&self.html.bytes)).await.clone()
+    /// Returns the gzip-compressed page, compressed on first use for an owner in the queue of compressions.
+    pub(crate) async fn gzip_bytes(&self, owner: &str) -> Option<Bytes> {
+        self.encoded.get_or_init(|| compress(&self.html.bytes, owner)).await.clone()
     }
 }
 

@@ -309,6 +309,24 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-site/src/page_tree_cache.rs::concurrent_requests_build_a_tree_once",
             ).within("a page of a large space"),
             bound(
+                "Page trees of an organization built at the same time",
+                "docs-site/src/page_tree_cache.rs::MAX_TENANT_BUILDS",
+                Beyond::Queued,
+                "docs-site/src/page_tree_cache.rs::builds_of_one_organization_leave_half_to_others",
+            ).within("a page of a large space"),
+            bound(
+                "Large responses compressed at the same time",
+                "docs-core/src/platform/kernel/compression.rs::MAX_CONCURRENT_COMPRESSIONS",
+                Beyond::Queued,
+                "docs-core/src/platform/kernel/compression.rs::compressions_of_one_owner_leave_half_to_others",
+            ).within("a page of a large space"),
+            bound(
+                "Large responses of an organization, space or site compressed at the same time",
+                "docs-core/src/platform/kernel/compression.rs::MAX_OWNER_COMPRESSIONS",
+                Beyond::Queued,
+                "docs-core/src/platform/kernel/compression.rs::compressions_of_one_owner_leave_half_to_others",
+            ).within("a page of a large space"),
+            bound(
                 "Pages that a server renders at the same time",
                 "docs-site/src/page/cache.rs::MAX_RENDERINGS",
                 Beyond::Queued,
