@@ -5,14 +5,14 @@ use std::{borrow::Cow, collections::HashMap, sync::Arc};
 use docs_core::{
     content::document::decode_anchor,
     model::{
-        ContentRef, PublishedSite, SectionOrGroup, SiteSection, SiteSpace, SiteSpaceId, SiteStructure,
-        SpaceId,
+        ContentRef, FileId, PublishedSite, RevisionFile, SectionOrGroup, SiteSection, SiteSpace, SiteSpaceId,
+        SiteStructure, SpaceId,
     },
     platform::EntityTag,
 };
 use percent_encoding::utf8_percent_encode;
 
-use crate::{encode::SEGMENT, page_tree::PageTree};
+use crate::{encode::SEGMENT, page_tree::PageTree, space_files::SpaceFiles};
 
 /// URL schemes that a link may use.
 const SCHEMES: [&str; 4] = ["http", "https", "mailto", "tel"];
@@ -121,6 +121,8 @@ pub(crate) struct Addresses {
     spaces: Arc<HashMap<SpaceId, (String, String)>>,
     /// The page trees of the referenced spaces.
     pub(crate) frames: HashMap<SpaceId, Arc<PageTree>>,
+    /// The files of the spaces whose content is rendered.
+    pub(crate) files: HashMap<SpaceId, Arc<SpaceFiles>>,
     loads: ImageSchemes,
     /// The spaces whose page trees contain computed pages, each with the ETag of the sources. The rendered output then
     /// depends on these sources too.
@@ -152,6 +154,7 @@ impl Addresses {
             space: space.clone(),
             spaces: Arc::new(spaces),
             frames: HashMap::new(),
+            files: HashMap::new(),
             loads: ImageSchemes::Encrypted,
             computed: Vec::new(),
             is_passing: false,
@@ -186,7 +189,12 @@ impl Addresses {
         Self { space: space.clone(), ..self.clone() }
     }
 
-    /// Returns the estimated memory in bytes, without the page trees.
+    /// Returns a file of the space that contains the references.
+    pub(crate) fn file(&self, id: &FileId) -> Option<&RevisionFile> {
+        self.files.get(&self.space)?.get(id)
+    }
+
+    /// Returns the estimated memory in bytes, without the page trees and files.
     pub(crate) fn weight(&self) -> usize {
         self.spaces.values().map(|(path, title)| path.len() + title.len() + 256).sum()
     }
@@ -216,7 +224,7 @@ impl Addresses {
                 is_outside: !url.starts_with(['/', '#', '?', '.']) || url.starts_with("//"),
             },
             ContentRef::File { file } => {
-                let file = self.frames.get(&self.space).and_then(|frame| frame.file(file));
+                let file = self.file(file);
                 ReferenceTarget {
                     href: file.map(|file| file.download_url.clone()),
                     name: file.map(|file| file.name.clone()),
@@ -270,7 +278,7 @@ impl Addresses {
                 Some(Picture { src: self.allowed_image_url(url)?.into_owned(), width: None, height: None })
             }
             ContentRef::File { file } => {
-                let file = self.frames.get(&self.space)?.file(file)?;
+                let file = self.file(file)?;
                 let size = file.dimensions;
                 Some(Picture {
                     src: file.download_url.clone(),

@@ -82,6 +82,7 @@ pub(crate) async fn gather(
                 continue;
             }
             load_page_tree(visit, caches, addresses, &key.0).await?;
+            load_files(visit, caches, addresses, &key.0).await?;
             let content = visit.content(&key.0);
             let document = content.get_reusable_document_within(&key.1, Evaluated::Yes, &mut allowance);
             let document = match document.await {
@@ -184,6 +185,28 @@ async fn load_page_tree(
             addresses.frames.insert(space.clone(), frame);
         }
         // The visitor may have lost access, for example because its condition has changed since the site was read.
+        Err(error) if error.kind() == ErrorKind::NotFound => Arc::make_mut(addresses).is_passing = true,
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+/// Loads the files of a space whose page tree is loaded into `addresses`.
+async fn load_files(
+    visit: &Visit,
+    caches: &SiteCaches,
+    addresses: &mut Arc<Addresses>,
+    space: &SpaceId,
+) -> Result<()> {
+    if addresses.files.contains_key(space) || !addresses.frames.contains_key(space) {
+        return Ok(());
+    }
+    let places = visit.places();
+    let Some(place) = places.iter().find(|place| place.space.space.id == *space) else { return Ok(()) };
+    match visit.files(caches, place).await {
+        Ok(files) => {
+            Arc::make_mut(addresses).files.insert(space.clone(), files);
+        }
         Err(error) if error.kind() == ErrorKind::NotFound => Arc::make_mut(addresses).is_passing = true,
         Err(error) => return Err(error),
     }

@@ -55,6 +55,7 @@ mod routes;
 mod site_cache;
 mod social;
 mod sources;
+mod space_files;
 mod tagged_bytes;
 mod theme;
 mod tower;

@@ -5,22 +5,18 @@
 //! logarithmic time in the number of entries.
 
 use std::{
-    collections::HashMap,
     hash::{DefaultHasher, Hasher as _},
     ops::Range,
 };
 
 use docs_core::model::{
-    ContentRef, FileId, GitBlob, PageBase, PageCover, PageId, PageLayout, Revision, RevisionFile,
-    RevisionPage, SpaceId, Timestamp,
+    ContentRef, GitBlob, PageBase, PageCover, PageId, PageLayout, RevisionPage, SpaceId, Timestamp,
 };
 
 use crate::{emoji::emoji_or_characters, encode::encode_path, references::DocumentReferences};
 
 /// The estimated overhead in bytes of an allocation.
 const ALLOCATION_BYTES: usize = 16;
-/// The estimated size in bytes of a file record, excluding its strings.
-const FILE_BYTES: usize = 384;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum EntryKind {
@@ -108,18 +104,16 @@ pub(crate) struct PageTree {
     by_path: Vec<(u64, u32)>,
     /// Other spaces that links in the tree reference.
     pub(crate) linked: Vec<SpaceId>,
-    files: HashMap<FileId, RevisionFile>,
 }
 
 impl PageTree {
-    /// Builds the page tree of a revision.
-    pub(crate) fn from_revision(revision: Revision) -> Self {
-        let files = revision.files.into_iter().map(|file| (file.id.clone(), file)).collect();
-        let mut frame = Self { files, ..Self::default() };
+    /// Builds the page tree of the pages of a revision.
+    pub(crate) fn from_pages(pages: Vec<RevisionPage>) -> Self {
+        let mut frame = Self::default();
         let mut links = DocumentReferences::default();
         // Uses an explicit stack instead of recursion, because a deep tree must not overflow the thread's stack.
         let mut stack: Vec<TraversalStep> =
-            revision.pages.into_iter().rev().map(|page| TraversalStep::Page(page, None)).collect();
+            pages.into_iter().rev().map(|page| TraversalStep::Page(page, None)).collect();
         while let Some(step) = stack.pop() {
             let (page, parent) = match step {
                 TraversalStep::Page(page, parent) => (page, parent),
@@ -269,18 +263,13 @@ impl PageTree {
         (before.checked_sub(1).and_then(page), page(after))
     }
 
-    pub(crate) fn file(&self, id: &FileId) -> Option<&RevisionFile> {
-        self.files.get(id)
-    }
-
     /// Returns the estimated memory in bytes.
     pub(crate) fn weight(&self) -> usize {
         let entries: usize = self.entries.iter().map(PageTreeEntry::weight).sum();
         let tables = self.shown.len() + self.documents.len() + self.navigated.len() + self.by_id.len();
-        let files = self.files.values().map(|file| FILE_BYTES + file.name.len() + file.download_url.len());
         let linked: usize = self.linked.iter().map(|space| 2 * ALLOCATION_BYTES + space.as_str().len()).sum();
         let tables = tables * size_of::<u32>() + self.by_path.len() * size_of::<(u64, u32)>();
-        entries + tables + linked + files.sum::<usize>()
+        entries + tables + linked
     }
 }
 

@@ -1,17 +1,17 @@
-//! The cache of page trees.
+//! The caches of page trees and files.
 
 use std::{
     fmt,
+    hash::Hash,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use docs_core::{
-    Error, Result,
-    model::{RevisionId, SpaceId},
-    platform::EntityTag,
+    Result,
+    model::{OrgId, RevisionId, SpaceId},
+    platform::{EntityTag, TenantQueue},
 };
 use quick_cache::{Weighter, sync::Cache};
-use tokio::sync::Semaphore;
 
 use crate::{
     address::SitePlace,
@@ -19,11 +19,13 @@ use crate::{
     page_tree::PageTree,
 };
 
-/// The maximum number of page trees that are built concurrently. A tree and the revision that it is built from take
-/// most of the memory of a request, so this limits the memory of all requests together.
+/// The maximum number of page trees, or lists of files, that are built concurrently. A tree and the revision that it is
+/// built from take most of the memory of a request, so this limits the memory of all requests together.
 const MAX_BUILDS: usize = 4;
+/// The maximum number of page trees, or lists of files, of one organization that are built concurrently.
+const MAX_TENANT_BUILDS: usize = 2;
 
-/// The key of a page tree: the content of a space as seen by an audience.
+/// The key of the content of a space as seen by an audience.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PageTreeKey {
     pub(crate) audience: Arc<str>,
@@ -40,116 +42,134 @@ impl PageTreeKey {
     }
 }
 
-impl Weighter<PageTreeKey, Arc<PageTree>> for EntryWeigher {
-    fn weight(&self, _: &PageTreeKey, frame: &Arc<PageTree>) -> u64 {
+impl Weighter<EntityTag, Arc<PageTree>> for EntryWeigher {
+    fn weight(&self, _: &EntityTag, frame: &Arc<PageTree>) -> u64 {
         frame.weight() as u64 + 256
     }
 }
 
-/// Cached page trees, with a size limit in bytes.
-pub(crate) struct PageTreeCache {
-    cached: Cache<PageTreeKey, Arc<PageTree>, EntryWeigher>,
-    /// The most recent tree that was larger than the cache. Without it, every request would rebuild that tree.
-    oversized: Mutex<Option<(PageTreeKey, Arc<PageTree>)>>,
-    builds: Semaphore,
-}
-
-impl fmt::Debug for PageTreeCache {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Frames").field("cached", &self.cached.len()).finish_non_exhaustive()
+impl Weighter<PageTreeKey, EntityTag> for EntryWeigher {
+    fn weight(&self, _: &PageTreeKey, _: &EntityTag) -> u64 {
+        512
     }
 }
 
-impl PageTreeCache {
-    /// Creates a cache of at most `bytes`, plus one larger tree.
+/// Cached page trees. The key is the tag of the pages, so audiences who see the same pages share a tree.
+pub(crate) type PageTreeCache = BuildCache<EntityTag, PageTree>;
+
+/// Cached values that are expensive to build, with a size limit in bytes.
+pub(crate) struct BuildCache<K, V> {
+    cached: Cache<K, Arc<V>, EntryWeigher>,
+    /// The most recent value that was larger than the cache. Without it, every request would rebuild that value.
+    oversized: Mutex<Option<(K, Arc<V>)>>,
+    builds: TenantQueue,
+}
+
+impl<K, V> fmt::Debug for BuildCache<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BuildCache").finish_non_exhaustive()
+    }
+}
+
+impl<K: Clone + Eq + Hash, V> BuildCache<K, V>
+where
+    EntryWeigher: Weighter<K, Arc<V>>,
+{
+    /// Creates a cache of at most `bytes`, plus one larger value.
     pub(crate) fn new(bytes: u64) -> Self {
         Self {
             cached: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, bytes, EntryWeigher),
             oversized: Mutex::new(None),
-            builds: Semaphore::new(MAX_BUILDS),
+            builds: TenantQueue::new(MAX_BUILDS, MAX_TENANT_BUILDS),
         }
     }
 
-    /// Returns the tree for a key, if it is cached.
-    pub(crate) fn get(&self, key: &PageTreeKey) -> Option<Arc<PageTree>> {
+    /// Returns the value for a key, if it is cached.
+    pub(crate) fn get(&self, key: &K) -> Option<Arc<V>> {
         self.cached.get(key).or_else(|| self.oversized(key))
     }
 
-    /// Returns the tree for a key, and builds it if it is not cached. Concurrent requests for a key wait for a single
-    /// build. The returned key contains the revision that was built, which may be newer; such a tree is not cached.
+    /// Returns the value for a key, and builds it on behalf of an organization if it is not cached. Concurrent requests
+    /// for a key wait for a single build.
     ///
     /// # Errors
     /// Errors of `build`.
     pub(crate) async fn get_or_build(
         &self,
-        key: PageTreeKey,
-        build: impl Future<Output = Result<(RevisionId, PageTree)>> + Send,
-    ) -> Result<(PageTreeKey, Arc<PageTree>)> {
-        let guard = match self.cached.get_value_or_guard_async(&key).await {
-            Ok(frame) => return Ok((key, frame)),
+        key: &K,
+        org: &OrgId,
+        build: impl Future<Output = Result<V>> + Send,
+    ) -> Result<Arc<V>> {
+        let guard = match self.cached.get_value_or_guard_async(key).await {
+            Ok(built) => return Ok(built),
             Err(guard) => guard,
         };
-        if let Some(frame) = self.oversized(&key) {
-            return Ok((key, frame));
+        if let Some(built) = self.oversized(key) {
+            return Ok(built);
         }
-        let _permit = self.builds.acquire().await.map_err(Error::internal)?;
-        let (revision, frame) = build.await?;
-        let frame = Arc::new(frame);
-        if revision != key.revision {
-            return Ok((PageTreeKey { revision, ..key }, frame));
+        let _permit = self.builds.acquire(org.as_str()).await?;
+        let built = Arc::new(build.await?);
+        self.store_oversized(key, &built);
+        // Waiting requests receive the value even if it does not fit into the cache.
+        drop(guard.insert(Arc::clone(&built)));
+        // A full cache may immediately evict an entry inserted through a guard, so the value is inserted again.
+        if !self.cached.contains_key(key) {
+            self.cached.insert(key.clone(), Arc::clone(&built));
         }
-        self.store_oversized(&key, &frame);
-        // Waiting requests receive the tree even if it does not fit into the cache.
-        drop(guard.insert(Arc::clone(&frame)));
-        // A full cache may immediately evict an entry inserted through a guard, so the tree is inserted again.
-        if !self.cached.contains_key(&key) {
-            self.cached.insert(key.clone(), Arc::clone(&frame));
-        }
-        Ok((key, frame))
+        Ok(built)
     }
 
-    fn oversized(&self, key: &PageTreeKey) -> Option<Arc<PageTree>> {
+    fn oversized(&self, key: &K) -> Option<Arc<V>> {
         let last = self.oversized.lock().unwrap_or_else(PoisonError::into_inner);
-        last.as_ref().filter(|(own, _)| own == key).map(|(_, frame)| Arc::clone(frame))
+        last.as_ref().filter(|(own, _)| own == key).map(|(_, built)| Arc::clone(built))
     }
 
-    fn store_oversized(&self, key: &PageTreeKey, frame: &Arc<PageTree>) {
+    fn store_oversized(&self, key: &K, built: &Arc<V>) {
         let room = self.cached.capacity();
-        if room > 0 && frame.weight() as u64 > room - room / 8 {
+        if room > 0 && EntryWeigher.weight(key, built) > room - room / 8 {
             let mut last = self.oversized.lock().unwrap_or_else(PoisonError::into_inner);
-            *last = Some((key.clone(), Arc::clone(frame)));
+            *last = Some((key.clone(), Arc::clone(built)));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::{
+        pin::pin,
+        sync::atomic::{AtomicUsize, Ordering},
+    };
 
-    use docs_core::model::Revision;
     use docs_hostile::assert_weight;
+    use futures_util::poll;
     use serde_json::{Value, json};
 
     use super::*;
     use crate::machine::PageTreeSummary;
 
-    const ID: &str = "r1";
-
     fn key() -> PageTreeKey {
         PageTreeKey {
             audience: "all".into(),
             space: "space".parse().expect("an id"),
-            revision: ID.parse().expect("an id"),
+            revision: "r1".parse().expect("an id"),
             computed: None,
         }
     }
 
-    fn frame(pages: usize) -> (RevisionId, PageTree) {
+    fn tag(name: &str) -> EntityTag {
+        EntityTag::from_json(name.as_bytes())
+    }
+
+    fn org() -> OrgId {
+        "org".parse().expect("an id")
+    }
+
+    fn frame(pages: usize) -> PageTree {
         frame_with(pages, &json!({}))
     }
 
     /// Returns a tree of pages with these additional fields.
-    fn frame_with(pages: usize, more: &Value) -> (RevisionId, PageTree) {
+    fn frame_with(pages: usize, more: &Value) -> PageTree {
         let page = |at: usize| {
             let mut page = json!({ "type": "document", "kind": "sheet", "id": format!("p{at}"), "title": format!("Page {at}"),
                 "urls": { "app": "https://a.test/p" }, "slug": format!("page-{at}"), "path": format!("page-{at}"),
@@ -158,13 +178,8 @@ mod tests {
             page.as_object_mut().expect("an object").extend(more);
             page
         };
-        let revision: Revision = serde_json::from_value(json!({
-            "object": "revision", "id": ID, "parents": [], "type": "edits", "files": [], "reusableContents": [],
-            "pages": (0..pages).map(page).collect::<Vec<_>>(), "createdAt": "2026-01-01T00:00:00.000Z",
-            "urls": { "app": "https://a.test" },
-        }))
-        .expect("a revision");
-        (revision.id.clone(), PageTree::from_revision(revision))
+        let pages = (0..pages).map(page).collect();
+        PageTree::from_pages(serde_json::from_value(pages).expect("pages"))
     }
 
     #[test]
@@ -177,11 +192,11 @@ mod tests {
         ] {
             for pages in [20, 2_000] {
                 let name = format!("{pages} {name} pages");
-                let tree = || Arc::new(frame_with(pages, &more).1);
-                assert_weight(&name, tree, |tree| EntryWeigher.weight(&key(), tree));
+                let tree = || Arc::new(frame_with(pages, &more));
+                assert_weight(&name, tree, |tree| EntryWeigher.weight(&tag("pages"), tree));
             }
         }
-        let dated = frame_with(2_000, &json!({ "updatedAt": "2026-01-01T00:00:00.000Z" })).1;
+        let dated = frame_with(2_000, &json!({ "updatedAt": "2026-01-01T00:00:00.000Z" }));
         let summary = || Arc::new(PageTreeSummary::from_page_tree(&dated));
         assert_weight("summary", summary, |summary| EntryWeigher.weight(&key(), summary));
     }
@@ -190,8 +205,9 @@ mod tests {
     async fn concurrent_requests_build_a_tree_once() {
         for bytes in [1 << 20, 64, 0] {
             let (frames, built) = (PageTreeCache::new(bytes), AtomicUsize::new(0));
+            let (key, org) = (tag("pages"), org());
             let request = || {
-                frames.get_or_build(key(), async {
+                frames.get_or_build(&key, &org, async {
                     built.fetch_add(1, Ordering::Relaxed);
                     tokio::task::yield_now().await;
                     Ok(frame(20))
@@ -199,20 +215,36 @@ mod tests {
             };
             let requests: Vec<_> = (0..50).map(|_| request()).collect();
             for found in futures_util::future::join_all(requests).await {
-                assert_eq!(found.expect("a tree").1.entries.len(), 20);
+                assert_eq!(found.expect("a tree").entries.len(), 20);
             }
             assert_eq!(built.load(Ordering::Relaxed), 1, "with {bytes} bytes");
-            let is_cached = frames.get(&key()).is_some();
+            let is_cached = frames.get(&key).is_some();
             assert_eq!(is_cached, bytes > 0, "a tree larger than the cache is kept too; with {bytes} bytes");
         }
     }
 
     #[tokio::test]
+    async fn builds_of_one_organization_leave_half_to_others() {
+        let frames = PageTreeCache::new(1 << 20);
+        let mut busy = Vec::new();
+        for _ in 0..MAX_TENANT_BUILDS {
+            busy.push(frames.builds.acquire(org().as_str()).await.expect("a permit"));
+        }
+        let (own, org) = (tag("own"), org());
+        let mut waiting = pin!(frames.get_or_build(&own, &org, async { Ok(frame(1)) }));
+        assert!(poll!(&mut waiting).is_pending());
+        let other = "other".parse().expect("an id");
+        assert!(frames.get_or_build(&tag("other"), &other, async { Ok(frame(1)) }).await.is_ok());
+        busy.pop();
+        assert!(waiting.await.is_ok());
+    }
+
+    #[tokio::test]
     async fn a_full_cache_keeps_the_newest_tree() {
-        let frames = PageTreeCache::new(3 * frame(20).1.weight() as u64);
+        let frames = PageTreeCache::new(3 * frame(20).weight() as u64);
         for audience in 0..20 {
-            let key = PageTreeKey { audience: audience.to_string().into(), ..key() };
-            let built = frames.get_or_build(key.clone(), async { Ok(frame(20)) }).await;
+            let key = tag(&audience.to_string());
+            let built = frames.get_or_build(&key, &org(), async { Ok(frame(20)) }).await;
             assert!(built.is_ok() && frames.cached.contains_key(&key), "{audience}");
         }
     }
@@ -220,17 +252,18 @@ mod tests {
     #[tokio::test]
     async fn a_failed_build_is_repeated_by_a_waiting_request() {
         let frames = PageTreeCache::new(1 << 20);
-        let failed = frames.get_or_build(key(), async {
+        let (key, org) = (tag("pages"), org());
+        let failed = frames.get_or_build(&key, &org, async {
             tokio::task::yield_now().await;
             Err(Error::not_found("content"))
         });
-        let (failed, built) = tokio::join!(failed, frames.get_or_build(key(), async { Ok(frame(1)) }));
+        let (failed, built) = tokio::join!(failed, frames.get_or_build(&key, &org, async { Ok(frame(1)) }));
         assert!(failed.is_err() && built.is_ok());
     }
 
     #[test]
     fn an_entry_takes_a_few_hundred_bytes() {
-        let (small, large) = (frame(1_000).1.weight(), frame(2_000).1.weight());
+        let (small, large) = (frame(1_000).weight(), frame(2_000).weight());
         assert!(large - small < 1_000 * 400, "{} bytes an entry", (large - small) / 1_000);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use docs_core::{
     model::SiteId,
-    platform::{AnonymousViewVersion, OpenSite},
+    platform::{AnonymousViewVersion, EntityTag, OpenSite},
 };
 use quick_cache::{Weighter, sync::Cache};
 
@@ -12,7 +12,8 @@ use crate::{
     cache::{EXPECTED_ENTRIES, EXPECTED_LARGE_ENTRIES, EntryWeigher, Versioned},
     known_site::KnownSite,
     machine::PageTreeSummary,
-    page_tree_cache::{PageTreeCache, PageTreeKey},
+    page_tree_cache::{BuildCache, PageTreeCache, PageTreeKey},
+    space_files::SpaceFiles,
 };
 
 /// The origin and path prefix of a request, which may identify a site.
@@ -38,6 +39,9 @@ impl Weighter<SiteId, Versioned<Arc<KnownSite>>> for EntryWeigher {
 #[derive(Debug)]
 pub(crate) struct SiteCaches {
     pub(crate) frames: PageTreeCache,
+    /// The tag of the pages that an audience sees.
+    pub(crate) page_tags: Cache<PageTreeKey, EntityTag, EntryWeigher>,
+    pub(crate) files: BuildCache<PageTreeKey, SpaceFiles>,
     pub(crate) summaries: Cache<PageTreeKey, Arc<PageTreeSummary>, EntryWeigher>,
     /// Sites as seen by anonymous visitors.
     sites: Cache<SiteId, Versioned<Arc<KnownSite>>, EntryWeigher>,
@@ -46,11 +50,13 @@ pub(crate) struct SiteCaches {
 }
 
 impl SiteCaches {
-    /// Creates caches of at most 7 × `unit` bytes: five units for page trees, half a unit for their summaries, half a
-    /// unit for sites, and one unit for site lookups.
+    /// Creates caches of at most 7 × `unit` bytes: four units for page trees, one unit for files and the tags of page
+    /// trees, half a unit for summaries of page trees, half a unit for sites, and one unit for site lookups.
     pub(crate) fn new(unit: u64) -> Self {
         Self {
-            frames: PageTreeCache::new(5 * unit),
+            frames: PageTreeCache::new(4 * unit),
+            page_tags: Cache::with_weighter(EXPECTED_ENTRIES, unit / 4, EntryWeigher),
+            files: BuildCache::new(unit - unit / 4),
             summaries: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, unit / 2, EntryWeigher),
             sites: Cache::with_weighter(EXPECTED_ENTRIES, unit / 2, EntryWeigher),
             open: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, unit, EntryWeigher),

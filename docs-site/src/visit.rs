@@ -26,6 +26,7 @@ use crate::{
     preview_route::Version,
     request::SiteRequest,
     site_cache::{SiteCaches, SiteStart},
+    space_files::SpaceFiles,
 };
 
 /// The result of resolving a request.
@@ -388,27 +389,54 @@ impl Visit {
         place: &SitePlace<'_>,
     ) -> Result<(PageTreeKey, Arc<PageTree>)> {
         let mut key = self.page_tree_key(place);
-        let content = self.content(&place.space.space.id);
-        if self.preview.as_ref().is_some_and(|preview| preview.space == key.space) {
-            return Ok((
-                key,
-                Arc::new(PageTree::from_revision(content.get(ContentOptions::default()).await?)),
-            ));
-        }
+        let cached = |key: &PageTreeKey| caches.page_tags.get(key).and_then(|tag| caches.frames.get(&tag));
+        let is_live = !self.is_previewed(&key.space);
         // Only trees without computed pages are cached under a key without the ETag.
-        if let Some(frame) = caches.frames.get(&key) {
+        if let Some(frame) = cached(&key).filter(|_| is_live) {
             return Ok((key, frame));
         }
-        key.computed = content.computed_tag().await?;
+        let content = self.content(&place.space.space.id).snapshot().await?;
+        let shown = ContentOptions::default();
         let build = async {
-            let revision = content.get(ContentOptions::default()).await?;
-            let id = revision.id.clone();
-            let frame = tokio::task::spawn_blocking(|| PageTree::from_revision(revision))
-                .await
-                .map_err(Error::internal)?;
-            Ok((id, frame))
+            let pages = content.pages(shown).await?;
+            tokio::task::spawn_blocking(|| PageTree::from_pages(pages)).await.map_err(Error::internal)
         };
-        caches.frames.get_or_build(key, build).await
+        if !is_live {
+            return Ok((key, Arc::new(build.await?)));
+        }
+        key.computed = content.computed_tag().await?;
+        // The content may be newer than the site record.
+        key.revision = content.revision().clone();
+        if let Some(frame) = cached(&key) {
+            return Ok((key, frame));
+        }
+        let tag = content.pages_tag(shown).await?;
+        let frame = caches.frames.get_or_build(&tag, &self.found.organization, build).await?;
+        caches.page_tags.insert(key.clone(), tag);
+        Ok((key, frame))
+    }
+
+    fn is_previewed(&self, space: &SpaceId) -> bool {
+        self.preview.as_ref().is_some_and(|preview| preview.space == *space)
+    }
+
+    /// Returns the files of a space.
+    ///
+    /// # Errors
+    /// `NotFound` if the visitor cannot access the space.
+    pub(crate) async fn files(&self, caches: &SiteCaches, place: &SitePlace<'_>) -> Result<Arc<SpaceFiles>> {
+        let mut key = self.page_tree_key(place);
+        let is_live = !self.is_previewed(&key.space);
+        if let Some(files) = caches.files.get(&key).filter(|_| is_live) {
+            return Ok(files);
+        }
+        let content = self.content(&place.space.space.id).snapshot().await?;
+        let build = async { content.files(ContentOptions::default()).await.map(SpaceFiles::new) };
+        if !is_live {
+            return build.await.map(Arc::new);
+        }
+        key.revision = content.revision().clone();
+        caches.files.get_or_build(&key, &self.found.organization, build).await
     }
 
     /// Resolves a redirect of the site for a path below the site.

@@ -53,6 +53,7 @@ impl<'s> PageContext<'s> {
         };
         let mut addresses = around.addresses.clone();
         addresses.frames.insert(addresses.space.clone(), Arc::clone(&frame));
+        addresses.files.insert(addresses.space.clone(), visit.files(&caches.sites, &place).await?);
         let mut addresses = Arc::new(addresses);
         gather_spaces(visit, &caches.sites, &frame.linked, &mut addresses).await?;
         gather_references(visit, &caches.sites, link_targets(look), &mut addresses).await?;

@@ -157,8 +157,7 @@ impl Renderer<'_> {
         let size = match target {
             ContentRef::File { file } => {
                 self.gaps.inspect(|gaps| gaps.record_missing_data());
-                let frame = self.addresses.frames.get(&self.addresses.space);
-                frame.and_then(|frame| frame.file(file)).map(|file| human_size(file.size))
+                self.addresses.file(file).map(|file| human_size(file.size))
             }
             _ => None,
         };
