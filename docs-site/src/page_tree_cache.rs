@@ -255,7 +255,7 @@ mod tests {
         let (key, org) = (tag("pages"), org());
         let failed = frames.get_or_build(&key, &org, async {
             tokio::task::yield_now().await;
-            Err(Error::not_found("content"))
+            Err(docs_core::Error::not_found("content"))
         });
         let (failed, built) = tokio::join!(failed, frames.get_or_build(&key, &org, async { Ok(frame(1)) }));
         assert!(failed.is_err() && built.is_ok());

@@ -77,7 +77,7 @@ impl Pictures {
             if out.shapes.len() >= MAX_IMAGES {
                 break;
             }
-            let Some(read) = decode(data, (fonts, clock), (share, DRAWN_BYTES - drawn)) else { continue };
+            let Some(read) = decode(data, fonts, clock, share, DRAWN_BYTES - drawn) else { continue };
             if matches!(read.shape, PictureContent::Drawing(_)) {
                 drawn += data.len();
             }
@@ -98,11 +98,7 @@ impl Pictures {
 }
 
 /// Decodes an image that takes at most `most` bytes in the file, or a drawing of at most `drawn` bytes.
-fn decode(
-    data: &Bytes,
-    (fonts, clock): (&Fonts, &Clock),
-    (most, drawn): (usize, usize),
-) -> Option<DecodedPicture> {
+fn decode(data: &Bytes, fonts: &Fonts, clock: &Clock, most: usize, drawn: usize) -> Option<DecodedPicture> {
     let drawing = || (data.len() <= drawn).then(|| drawing::read(data, fonts, clock)).flatten();
     // Decoding involves many libraries. If one of them panics, only the image is dropped.
     let read = || raster::read(data, most).or_else(drawing);

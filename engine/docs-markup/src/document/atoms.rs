@@ -240,7 +240,9 @@ fn action(open: &OpeningTag<'_>) -> Option<ButtonAction> {
 
 /// Prints a button: a link, or a button element if it has an action. A button does not have both.
 fn write_button(
-    (label, kind, size): (&str, ButtonKind, Option<ButtonSize>),
+    label: &str,
+    kind: ButtonKind,
+    size: Option<ButtonSize>,
     icon: Option<&String>,
     target: Option<&ContentRef>,
     action: Option<&ButtonAction>,
@@ -341,8 +343,7 @@ pub(super) fn write(kind: &InlineKind) -> Option<String> {
             element(opening.value("data-code", code), "span", &emoji::text(code)?)
         }
         InlineKind::Button { label, kind, icon, target, size, action } => {
-            let look = (label.as_str(), *kind, *size);
-            write_button(look, icon.as_ref(), target.as_deref(), action.as_deref())?
+            write_button(label, *kind, *size, icon.as_ref(), target.as_deref(), action.as_deref())?
         }
         InlineKind::InlineImage { target, dark, caption, alt, size } => {
             let size = size.map(|size| match size {

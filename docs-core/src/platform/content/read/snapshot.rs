@@ -59,7 +59,8 @@ impl ContentSnapshot {
     /// Errors of the store.
     #[boxed('s)]
     pub async fn computed_tag<'s>(&'s self) -> Result<Option<EntityTag>> {
-        self.platform.computed_specs_tag(&self.at.space().organization, &self.tree).await
+        let org = &self.at.space().organization;
+        self.platform.computed_specs_tag(org, &self.tree, self.at.spec_audience()).await
     }
 
     /// Computes a tag that is equal for equal [`pages`](Self::pages). Visitors with different claims have equal tags if
