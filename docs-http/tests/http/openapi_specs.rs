@@ -240,6 +240,7 @@ async fn search_finds_operations_of_generated_pages() {
     let text = PETS.replace("\"responses\"", "\"summary\": \"Lists animals\", \"responses\"");
     s.put(&format!("/v1/orgs/{}/openapi/pets", s.org), json!({ "source": { "text": text } })).await;
     s.platform.settle().await.expect("settled");
+    s.patch(&format!("/v1/orgs/{}/openapi/pets", s.org), json!({ "visibility": "public" })).await;
     let site = s.site("Docs", &[&space]).await;
     s.post(&format!("{site}/publish"), 200, json!({})).await;
     let in_space =

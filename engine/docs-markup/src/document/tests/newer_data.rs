@@ -72,7 +72,10 @@ fn buttons_icons_and_tabs_keep_their_options() {
         json!({
             "type": "tabs",
             "nodes": [{
-                "type": "tabs-item", "data": { "title": "npm", "slug": "package-manager" }, "nodes": [paragraph("a")],
+                "type": "tabs-item",
+                "data": { "title": "npm", "slug": "package-manager" },
+                "meta": { "id": "npm" },
+                "nodes": [paragraph("a")],
             }],
         }),
     );
@@ -145,28 +148,34 @@ fn tables_keep_merged_cells_search_and_sticky_parts() {
     assert_eq!((&cell["objectFit"], &cell["alt"]), (&json!("cover"), &json!("A & B")));
 }
 
+/// Parses Markdown, changes the JSON of its first block, and returns the error of printing it.
+#[track_caller]
+fn rejected(markdown: &str, change: impl FnOnce(&mut Value)) -> String {
+    let mut value = serde_json::to_value(parse(markdown)).unwrap();
+    change(&mut value["nodes"][0]);
+    match serde_json::from_value::<Document>(value) {
+        Ok(document) => print(&document).expect_err("no notation").to_string(),
+        Err(error) => error.to_string(),
+    }
+}
+
 #[test]
 fn data_without_a_notation_is_rejected_with_its_field() {
-    let grid = json!({ "type": "grid", "columns": ["c000", "c001"], "hideHeader": false });
-    let merges = |merges: Value| table(&grid, &[("cellMerges", merges)]);
-    let twice = merge("r000000", "c000", [2, 1]);
+    let table = "<table data-search=\"true\"><thead><tr><th>A</th></tr></thead>\
+        <tbody><tr><td>a</td></tr><tr><td>b</td></tr></tbody></table>";
+    let merges = |merges: Value| rejected(table, |block| block["data"]["cellMerges"] = merges);
+    let (twice, unknown) = (merge("r000000", "c000", [2, 1]), merge("r9", "c000", [2, 1]));
+    let wide = merge("r000000", "c000", [51, 1]);
+    let button = "a <button type=\"button\" class=\"button primary\" data-action=\"search\">Find</button>";
     let link = json!({ "kind": "url", "url": "https://a.test" });
-    let both = json!({ "label": "Go", "kind": "primary", "ref": link, "action": { "action": "search" } });
-    let prompt = json!({ "type": "prompt", "data": { "description": "a" }, "nodes": [paragraph("b")] });
-    for (block, message) in [
-        (merges(json!([merge("r9", "c000", [2, 1])])), "cellMerges[0].anchor: the table has no such cell"),
+    let prompt = "{% prompt description=\"a\" %}\n```\nb\n```\n{% endprompt %}";
+    for (error, message) in [
+        (merges(json!([unknown])), "cellMerges[0].anchor: the table has no such cell"),
         (merges(json!([twice, twice])), "cellMerges[1].anchor: must not be repeated"),
-        (
-            json!({ "type": "paragraph", "nodes": [{ "type": "button", "data": both, "nodes": [] }] }),
-            "button",
-        ),
-        (prompt, "a prompt must contain one code block"),
+        (merges(json!([wide])), "must be a whole number from 1 to 50"),
+        (rejected(button, |block| block["nodes"][1]["data"]["ref"] = link), "button"),
+        (rejected(prompt, |block| block["nodes"] = json!([])), "a prompt must contain one code block"),
     ] {
-        let document: Document = serde_json::from_value(json!({ "nodes": [block] })).expect("a document");
-        let error = print(&document).expect_err("no notation").to_string();
         assert!(error.contains(message), "{error}");
     }
-    let wide = merges(json!([merge("r000000", "c000", [51, 1])]));
-    let error = serde_json::from_value::<Document>(json!({ "nodes": [wide] })).expect_err("too many rows");
-    assert!(error.to_string().contains("must be a whole number from 1 to 50"), "{error}");
 }

@@ -404,7 +404,7 @@ fn unknown_tags_degrade_to_their_content() {
     shown(&[
         ("{% prompt %}\nWrite *this*.\n{% endprompt %}\n", "p(Write _this_.)"),
         (
-            "{% updates %}\n{% update date=\"2026-01-02\" %}\nNew.\n{% endupdate %}\n{% endupdates %}\n",
+            "{% timeline %}\n{% event date=\"2026-01-02\" %}\nNew.\n{% endevent %}\n{% endtimeline %}\n",
             "p(**2026-01-02**) p(New.)",
         ),
         ("a {% icon name=\"x\" %}b\n", "p(a b)"),
