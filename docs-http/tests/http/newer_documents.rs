@@ -63,7 +63,7 @@ async fn documents_of_newer_clients_lose_nothing() {
     let s = Server::new().await;
     let request = s.request(&s.space().await).await;
     let document = json!({ "object": "document", "data": {}, "nodes": blocks() });
-    let page = json!({ "operation": "insert_page", "title": "New", "document": document });
+    let page = json!({ "operation": "insert_page", "title": "New", "document": { "document": document } });
     let answer = s.post(&format!("{request}/content"), 200, json!({ "changes": [page] })).await;
     assert_eq!(answer.header("ignored-fields"), None);
     let read = s.get(&format!("{request}/content/path/new?format=document")).await["document"].clone();
@@ -90,7 +90,8 @@ async fn invalid_fields_of_newer_documents_are_named() {
         (elsewhere, "cellMerges[0].anchor"),
         (prompt, "a prompt"),
     ] {
-        let page = json!({ "operation": "insert_page", "document": { "nodes": [node] } });
+        let document = json!({ "object": "document", "data": {}, "nodes": [node] });
+        let page = json!({ "operation": "insert_page", "document": { "document": document } });
         let answer =
             s.ask("POST", &format!("{request}/content"), &s.admin, Some(json!({ "changes": [page] }))).await;
         let message = answer.refused(400, field);
