@@ -1,10 +1,10 @@
 //! Sites as visitors see them.
 
-use std::{collections::HashMap, ops::Deref, sync::OnceLock};
+use std::{collections::HashMap, iter, ops::Deref, sync::OnceLock};
 
 use docs_core::{
     Error, Result,
-    model::{Customization, PublishedSite, SiteSpaceId},
+    model::{Customization, DefaultTheme, PublishedSite, SiteSpaceId},
 };
 
 use crate::theme::StyleSheet;
@@ -34,7 +34,14 @@ impl KnownSite {
         let known = serde_json::to_vec(&published).map_err(Error::internal)?;
         let own = published.customizations.site_spaces.keys().cloned().map(Some);
         let sheets = own.chain([None]).map(|look| (look, OnceLock::new())).collect();
-        Ok(Self { hash: blake3::hash(&known), size: known.len(), sheets, published })
+        let looks = &published.customizations;
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&known);
+        // In JSON, a theme that was never set is `light`.
+        for look in iter::once(&looks.site).chain(looks.site_spaces.values()) {
+            hasher.update(&[u8::from(look.themes.default == DefaultTheme::Unset)]);
+        }
+        Ok(Self { hash: hasher.finalize(), size: known.len(), sheets, published })
     }
 
     /// Returns the customization of a space.
