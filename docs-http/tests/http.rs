@@ -84,6 +84,8 @@ mod lists;
 mod matrix;
 #[path = "http/meta.rs"]
 mod meta;
+#[path = "http/meta_links.rs"]
+mod meta_links;
 #[path = "http/metrics.rs"]
 mod metrics;
 #[path = "http/newer_documents.rs"]

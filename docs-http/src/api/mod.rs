@@ -17,6 +17,7 @@ mod invites;
 mod jobs;
 mod links;
 mod members;
+mod meta_links;
 mod openapi_specs;
 mod operations;
 mod orgs;

@@ -4,8 +4,9 @@ use docs_core::Platform;
 
 use super::{
     audit, change_requests, collections, comments, content, git, git_sync, imports, integrations, invites,
-    jobs, links, members, openapi_specs, orgs, pdf, permissions, platform_info, reviews, revisions, saml,
-    search, site_settings, site_structure, sites, spaces, teams, translations, uploads, urls, users,
+    jobs, links, members, meta_links, openapi_specs, orgs, pdf, permissions, platform_info, reviews,
+    revisions, saml, search, site_settings, site_structure, sites, spaces, teams, translations, uploads,
+    urls, users,
 };
 
 /// All operations of the API.
@@ -15,7 +16,7 @@ pub type Api = (
     (spaces::Spaces, jobs::Jobs),
     collections::Collections,
     (content::Content, uploads::Uploads),
-    (links::ContentLinks, revisions::Revisions),
+    (links::ContentLinks, meta_links::MetaLinks, revisions::Revisions),
     imports::Imports,
     change_requests::ChangeRequests,
     reviews::Reviews,
@@ -45,7 +46,11 @@ pub(crate) fn api(platform: &Platform) -> Api {
         (spaces::Spaces(platform.clone()), jobs::Jobs(platform.clone())),
         collections::Collections(platform.clone()),
         (content::content(platform), uploads::Uploads(platform.clone())),
-        (links::ContentLinks(platform.clone()), revisions::Revisions(platform.clone())),
+        (
+            links::ContentLinks(platform.clone()),
+            meta_links::MetaLinks(platform.clone()),
+            revisions::Revisions(platform.clone()),
+        ),
         imports::Imports(platform.clone()),
         change_requests::ChangeRequests(platform.clone()),
         reviews::Reviews(platform.clone()),

@@ -4,6 +4,7 @@ mod changes;
 mod computed;
 pub(in crate::platform) mod documents;
 mod includes;
+mod meta_links;
 pub(in crate::platform) mod open_site;
 mod page_trees;
 mod pages;

@@ -271,6 +271,9 @@ async fn crawl(w: &World, site: &SiteId, actor: &Actor, made: &Made) -> String {
     }
     for (space, page, is_seen) in &made.pages {
         let live = ContentVersion::space(space.clone());
+        let links = p.as_actor(actor).content(&live).get_page_meta_links(page).await;
+        assert_eq!(links.is_ok(), *is_seen, "{links:?}");
+        links.iter().for_each(|links| drop(json_of(&mut said, links)));
         for format in [ContentFormat::Markdown, ContentFormat::Document] {
             for evaluated in [Evaluated::No, Evaluated::Yes, Evaluated::DeterministicOnly] {
                 let got = p

@@ -193,7 +193,7 @@ impl Platform {
     }
 
     /// Finds a generated page with its Markdown and the computed page it replaces.
-    async fn find_generated(
+    pub(super) async fn find_generated(
         &self,
         at: &ReadableRevision,
         is_it: &(dyn Fn(&GeneratedPage) -> bool + Sync),

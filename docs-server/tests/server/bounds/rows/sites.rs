@@ -465,6 +465,12 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-site/tests/site/pages.rs::a_page_is_looked_up_in_a_bounded_number_of_variants",
             ).within("variants of a site"),
             bound(
+                "Variants searched for the links of a page in other languages",
+                "docs-core/src/platform/content/read/meta_links.rs::MAX_VARIANTS",
+                Beyond::LeftOut,
+                "docs-http/tests/http/meta_links.rs::meta_links_search_a_bounded_number_of_variants",
+            ).within("variants of a site"),
+            bound(
                 "Pages shown in search results",
                 "docs-site/src/page/search.rs::MAX_HITS",
                 Beyond::LeftOut,
