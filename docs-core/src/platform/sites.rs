@@ -1,5 +1,6 @@
 //! Site management: structure, settings and publishing.
 
+pub(super) mod events;
 pub(super) mod manage;
 pub(super) mod settings;
 pub(super) mod site;

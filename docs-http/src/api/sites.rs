@@ -2,7 +2,7 @@
 
 use docs_core::{
     Platform,
-    model::{CreateSite, List, OrgId, PublishedSite, Site, SiteId, SiteType, UpdateSite},
+    model::{CreateSite, List, OrgId, PublishedSite, Site, SiteId, SiteType, TrackSiteEvents, UpdateSite},
     platform::SiteFilter,
 };
 use poem_openapi::OpenApi;
@@ -128,6 +128,22 @@ impl Sites {
         #[oai(name = "siteId")] site: Path<SiteId>,
     ) -> ApiResult<Reply<Site>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).unpublish().await?))
+    }
+
+    /// Count events of the readers of a published site
+    ///
+    /// Page views and other events are counted by type in the metrics of the server. Nothing of an event is stored. On
+    /// a site for share links, `siteShareKey` of an event grants access.
+    #[oai(path = "/:siteId/insights/events", method = "post", operation_id = "trackEventsInSiteById")]
+    async fn track_events(
+        &self,
+        auth: MaybeAuth,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+        events: Strict<TrackSiteEvents>,
+    ) -> ApiResult<NoContent> {
+        auth.caller(&self.0).org(&org).site(&site).track_events(&events.0).await?;
+        Ok(Empty)
     }
 
     /// Get all data of a published site

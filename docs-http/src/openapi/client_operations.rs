@@ -22,7 +22,7 @@ pub struct ClientOperation {
 }
 
 /// Parts of paths, with the reason for not serving operations whose path contains them. The first match applies.
-const REASONS: [(&str, &str); 22] = [
+const REASONS: [(&str, &str); 24] = [
     (
         "/git/",
         "Git Sync of a space is set up with `setSpaceGitSync`, without an installation at the Git host",
@@ -31,6 +31,8 @@ const REASONS: [(&str, &str); 22] = [
     ("/installations", "the platform has no integrations"),
     ("/ask", "the platform has no AI model"),
     ("/ai", "the platform has no AI model"),
+    ("/agent-feedback", "the platform does not store feedback of agents"),
+    ("/agents/feedback", "the platform does not store feedback of agents"),
     ("/agent", "the platform has no AI model"),
     ("/conversations", "the platform has no AI model"),
     ("/mcp-servers", "the platform has no AI model; the MCP endpoint of a site is part of the site"),
@@ -42,7 +44,7 @@ const REASONS: [(&str, &str); 22] = [
     ("/scans", "the platform has no AI model"),
     ("/findings", "the platform has no AI model"),
     ("/styleguide", "the platform has no AI model"),
-    ("/insights", "the platform records no visits of readers"),
+    ("/insights", "events of readers are only counted in the metrics of the server"),
     ("/ads", "the platform shows no advertisements"),
     ("/fonts", "sites use the fonts that their customization offers"),
     ("/custom-hostnames", "the embedding application sets the hostnames of sites"),

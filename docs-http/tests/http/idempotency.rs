@@ -15,8 +15,8 @@ use crate::{
 const KEY: &str = "8e03978e-40d5-43dd-bc93-6894a57f9324";
 const REPLAYED: &str = "idempotency-replayed";
 
-/// Operations that need no key: they read, delete, or set the same state each time.
-const NATURALLY_IDEMPOTENT: [&str; 17] = [
+/// Operations that need no key: they read, delete, only count, or set the same state each time.
+const NATURALLY_IDEMPOTENT: [&str; 18] = [
     "joinOrganization",
     "joinOrganizationWithInvite",
     "moveCollection",
@@ -30,6 +30,7 @@ const NATURALLY_IDEMPOTENT: [&str; 17] = [
     "searchSiteContent",
     "setUserAsSSOMemberForOrganization",
     "sortSiteStructure",
+    "trackEventsInSiteById",
     "transferCollection",
     "transferSpace",
     "unpublishSite",

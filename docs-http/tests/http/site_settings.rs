@@ -20,6 +20,21 @@ pub(crate) async fn settled(s: &Server, site: &str, page: &str) -> (String, Stri
     (place, link, redirect)
 }
 
+/// Returns a page view, as clients report it.
+pub(crate) fn events() -> Value {
+    json!({ "events": [{
+        "type": "page_view",
+        "session": {
+            "visitorId": "visitor", "sessionId": "session", "cookies": { "theme": "dark" }, "userAgent": "Browser",
+            "language": "en", "referrer": null,
+        },
+        "location": {
+            "url": "https://docs.example/sites/docs/", "siteSection": null, "siteSpace": null, "siteShareKey": null,
+            "space": null, "revision": null, "page": null,
+        },
+    }] })
+}
+
 /// Returns a valid body of the operation.
 pub(crate) fn body(operation: &str, place: &str, page: &str) -> Value {
     match operation {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     server::{Server, id},
+    site_settings,
     story::has,
 };
 
@@ -27,6 +28,43 @@ pub(crate) async fn story(s: &Server, site: &str) {
     let query = format!("/v1/urls/published?url={}", url.replace(':', "%3A").replace('/', "%2F"));
     let same = anybody(s, "GET", &query, None).await.is(200, "resolved");
     assert_eq!((&same["site"], &same["pathname"]), (&shown["id"], &json!("/")));
+}
+
+#[tokio::test]
+async fn events_are_accepted_from_the_readers_of_a_published_site() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let site = s.site("Docs", &[&space]).await;
+    let path = format!("{site}/insights/events");
+    let view = site_settings::events();
+    s.ask("POST", &path, &s.admin, Some(view.clone())).await.refused(404, "it is not published");
+    s.post(&format!("{site}/publish"), 200, json!({})).await;
+    let before = s.stored().await;
+    anybody(&s, "POST", &path, Some(view.clone())).await.is(204, "a public site");
+    s.ask("POST", &path, &s.outsider, Some(view.clone())).await.is(204, "a public site");
+    s.ask("POST", &path, &s.admin, Some(json!({ "events": [] }))).await.is(204, "no events");
+    let wrong = |pointer: &str, value: Value| {
+        let mut body = view.clone();
+        *body.pointer_mut(pointer).expect("a field") = value;
+        body
+    };
+    for (body, field) in [
+        (json!({}), "events"),
+        (wrong("/events/0/type", json!("page_read")), "events[0].type"),
+        (wrong("/events/0/session", json!({})), "events[0].session"),
+        (wrong("/events/0/session/cookies", json!([])), "events[0].session.cookies"),
+        (wrong("/events/0/location/url", json!(null)), "events[0].location.url"),
+        (json!({ "events": vec![view["events"][0].clone(); 1001] }), "events: must have at most 1000"),
+    ] {
+        s.invalid("POST", &path, body, field).await;
+    }
+    assert_eq!(before, s.stored().await, "nothing is stored");
+    s.patch(&site, json!({ "visibility": "share-link" })).await;
+    anybody(&s, "POST", &path, Some(view.clone())).await.refused(401, "without the key");
+    let link = s.post(&format!("{site}/share-links"), 201, json!({ "name": "Friends" })).await.body;
+    let key = link["urls"]["published"].as_str().expect("a URL").trim_end_matches('/').rsplit('/').next();
+    let with_key = wrong("/events/0/location/siteShareKey", json!(key));
+    anybody(&s, "POST", &path, Some(with_key)).await.is(204, "with the key");
 }
 
 #[tokio::test]

@@ -98,6 +98,12 @@ pub const COLLECTIONS: Metric = Metric::counter(
     &["outcome"],
     "Total storage areas by outcome of their garbage collection: read, or skipped as unreadable.",
 );
+/// Events that readers of sites cause.
+pub const SITE_EVENTS: Metric = Metric::counter(
+    "docs_site_events_total",
+    &["type"],
+    "Total events of readers that clients reported, by type, such as page views.",
+);
 
 /// All metrics of the platform.
 pub const METRICS: &[&Metric] = &[
@@ -118,6 +124,7 @@ pub const METRICS: &[&Metric] = &[
     &OBJECTS_RETAINED,
     &UPLOADS_REMOVED,
     &COLLECTIONS,
+    &SITE_EVENTS,
 ];
 
 /// Numbers of open transactions.

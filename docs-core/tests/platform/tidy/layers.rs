@@ -162,7 +162,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "merging",
         ],
     ),
-    ("sites", &["view", "settings", "manage", "structure", "site"]),
+    ("sites", &["view", "settings", "manage", "structure", "site", "events"]),
     ("exchange", &["import", "git", "pdf", "templates", "translations"]),
     (
         "host",
