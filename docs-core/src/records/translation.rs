@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::counter;
 use crate::{
     model::{
-        GlossaryEntries, JobId, OrgId, PageId, ReusableId, RevisionId, SpaceId, Timestamp, TranslationId,
-        TranslationLanguage, TranslationStats, UserId,
+        GlossaryEntries, GlossaryTermId, JobId, OrgId, PageId, ReusableId, RevisionId, SpaceId, TermTexts,
+        Timestamp, TranslationId, TranslationLanguage, TranslationStats, UserId,
     },
     store::{Entity, Hash, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
@@ -187,6 +187,19 @@ impl Indexed for TranslationMemoryRecord {
 pub struct GlossaryRecord {
     pub organization: OrgId,
     pub entries: GlossaryEntries,
+    /// The entries in several languages, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub terms: Vec<GlossaryTermRecord>,
+    pub updated_at: Timestamp,
+}
+
+/// An entry of a glossary in several languages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GlossaryTermRecord {
+    pub id: GlossaryTermId,
+    pub texts: TermTexts,
+    /// Creation time, unique within the glossary.
+    pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
 

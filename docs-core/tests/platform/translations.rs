@@ -313,6 +313,39 @@ async fn changed_terms_only_affect_segments_that_contain_them() {
     assert_eq!(d.get(&id).await.stats.runs, 4);
 }
 
+/// A term in several languages applies to translations between two of them.
+#[tokio::test]
+async fn multilingual_terms_apply_between_their_languages() {
+    let d = Desk::new(Arc::new(MemStore::new())).await;
+    d.edit(&d.source, json!([insert("Start", "The space.\n\nA page.\n")])).await;
+    let id = d.translate_to("fr").await.id;
+    d.settle().await;
+    d.translator.take();
+    let org = d.w.org.clone();
+    let change = async |operations: serde_json::Value| {
+        let change = serde_json::from_value(json!({ "operations": operations })).expect("a change");
+        d.w.as_admin().org(&org).translations().update_glossary_terms(change).await.expect("changed");
+        d.settle().await;
+        d.translator.take()
+    };
+    let german = json!([{ "type": "insert", "translations": { "en": "page", "de": "Seite" } }]);
+    assert!(change(german).await.is_empty(), "another target language");
+    let from_german = json!([{ "type": "insert", "translations": { "de": "The", "fr": "Le" } }]);
+    assert!(change(from_german).await.is_empty(), "another source language");
+    let french = json!([{ "type": "insert", "translations": { "en": "space", "fr": "espace" } }]);
+    assert_eq!(change(french).await, strings(&["The space."]));
+    let target = d.get(&id).await.result.expect("a result").space;
+    assert_eq!(d.pages(&target).await[0].2, "\\[Thé espace.]\n\n\\[Á págé.]\n");
+    // An entry for any source language takes precedence.
+    let entries = json!({ "entries": [{ "term": "Space", "translations": { "fr": "lieu" } }] });
+    let entries = serde_json::from_value(entries).expect("a glossary");
+    d.w.as_admin().org(&org).translations().set_glossary(entries).await.expect("set");
+    d.settle().await;
+    assert_eq!(d.pages(&target).await[0].2, "\\[Thé lieu.]\n\n\\[Á págé.]\n");
+    let terms = d.w.as_admin().org(&org).translations().list_glossary_terms(None, &PageRequest::default());
+    assert_eq!(terms.await.expect("listed").items.len(), 3, "the terms are unchanged");
+}
+
 #[tokio::test]
 async fn failure_keeps_the_last_result_and_reports_the_reason() {
     let d = Desk::new(Arc::new(MemStore::new())).await;

@@ -3,9 +3,9 @@
 use std::{marker::PhantomData, ops::Deref, str::FromStr};
 
 use docs_core::model::{
-    CollectionId, CommentId, CommentReplyId, FileId, InviteId, JobId, OpenApiSpecVersionId, OrgId, PageId,
-    RedirectId, ReusableId, ReviewId, RevisionId, SamlProviderId, SectionGroupId, SectionId, ShareLinkId,
-    SiteId, SiteSpaceId, SpaceId, TeamId, TranslationId, UserId,
+    CollectionId, CommentId, CommentReplyId, FileId, GlossaryTermId, InviteId, JobId, OpenApiSpecVersionId,
+    OrgId, PageId, RedirectId, ReusableId, ReviewId, RevisionId, SamlProviderId, SectionGroupId, SectionId,
+    ShareLinkId, SiteId, SiteSpaceId, SpaceId, TeamId, TranslationId, UserId,
 };
 use poem::{IntoResponse as _, Request, RequestBody, http::StatusCode};
 use poem_openapi::{
@@ -142,6 +142,7 @@ nouns! {
     TeamId: Self, "team";
     TeamRole: TeamId, "permission";
     TranslationId: Self, "translation";
+    GlossaryTermId: Self, "glossary entry";
     UserId: Self, "user";
     UserRole: UserId, "permission";
 }

@@ -3,14 +3,15 @@
 use docs_core::{
     Platform,
     model::{
-        CreateTranslation, Glossary, List, OrgId, SetGlossary, Translation, TranslationId, UpdateTranslation,
+        CreateTranslation, Glossary, GlossaryTermId, List, MultilingualTerm, OrgId, SetGlossary, Translation,
+        TranslationId, TranslationLanguage, UpdateGlossaryTerms, UpdateTranslation,
     },
 };
 use poem_openapi::OpenApi;
 
 use super::{
     ApiResult, ApiTag, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, NoContent,
-    PageQuery, Path, Reply, Strict,
+    PageQuery, Path, Query, Reply, Strict,
 };
 use crate::wire::reply::Deletion;
 
@@ -136,5 +137,54 @@ impl Translations {
     ) -> ApiResult<Reply<Glossary>> {
         let platform = condition.platform(&self.0);
         Ok(Reply(auth.caller(&platform).org(&org).translations().set_glossary(new.0).await?))
+    }
+
+    /// List the glossary entries in several languages
+    ///
+    /// In a translation between two languages of an entry, its text in the source language is translated by the other
+    /// one. Entries of the whole glossary (`setGlossary`) apply to any source language, take precedence, and are not
+    /// listed here.
+    #[oai(path = "/translations-glossary", method = "get", operation_id = "listGlossaryEntries")]
+    async fn glossary_terms(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        page: PageQuery,
+        /// Sorts the list by the text in this language, entries without one last. By default, oldest first.
+        #[oai(name = "orderBy")]
+        order: Query<TranslationLanguage>,
+    ) -> ApiResult<Reply<List<MultilingualTerm>>> {
+        let glossary = auth.caller(&self.0).org(&org).translations();
+        Ok(Reply(glossary.list_glossary_terms(order.0, &page.0).await?.into()))
+    }
+
+    /// Change the glossary entries in several languages
+    ///
+    /// The operations apply in order, and all or none of them. Inserting an entry that exists, and deleting one that
+    /// does not, has no effect.
+    #[oai(path = "/translations-glossary", method = "put", operation_id = "updateGlossaryEntries")]
+    async fn update_glossary_terms(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        change: Strict<UpdateGlossaryTerms>,
+    ) -> ApiResult<NoContent> {
+        auth.caller(&self.0).org(&org).translations().update_glossary_terms(change.0).await?;
+        Ok(Empty)
+    }
+
+    /// Get a glossary entry in several languages
+    #[oai(
+        path = "/translations-glossary/:glossaryEntryId",
+        method = "get",
+        operation_id = "getGlossaryEntry"
+    )]
+    async fn glossary_term(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "glossaryEntryId")] term: Path<GlossaryTermId>,
+    ) -> ApiResult<Reply<MultilingualTerm>> {
+        Ok(Reply(auth.caller(&self.0).org(&org).translations().get_glossary_term(&term).await?))
     }
 }

@@ -66,6 +66,7 @@ impl World {
         let last = |path: &str| path.rsplit('/').next().expect("an id").to_owned();
         let (team, provider) = (teams::team(&s, "Team").await, teams::provider(&s).await);
         let translation = translations::of(&s, &s.space().await).await;
+        let term = translations::term(&s, json!({ "en": "page", "de": "Seite" })).await;
         let version = openapi_specs::spec(&s, "pets").await;
         let job = id(&s.get(&format!("/v1/spaces/{space}/jobs")).await["items"][0]);
         let event = id(&s.get(&format!("/v1/orgs/{}/audit-events?limit=1", s.org)).await["items"][0]);
@@ -73,6 +74,7 @@ impl World {
             ("teamId", last(&team)),
             ("samlProviderId", last(&provider)),
             ("translationId", translation),
+            ("glossaryEntryId", term),
             ("organizationId", s.org.clone()),
             ("spaceId", space),
             ("changeRequestId", last(&open)),
@@ -215,6 +217,10 @@ impl World {
                 "term": "space", "translations": { "de": "Bereich" }, "keep": true, "caseSensitive": true,
                 "note": "of pages",
             }] }),
+            "updateGlossaryEntries" => json!({ "operations": [
+                { "type": "insert", "translations": { "en": "site", "de": "Website" } },
+                { "type": "update", "id": self.names["glossaryEntryId"], "translations": { "en": "team", "de": "Team" } },
+            ] }),
             "updateChangeRequestById" => json!({ "subject": "Renamed", "status": "open" }),
             "updateChangeRequestContent" => json!({ "changes": [
                 { "operation": "delete_page", "page": self.names["pageId"] },
@@ -241,13 +247,13 @@ impl World {
             "createSite" => json!({ "title": "New", "spaces": [self.names["spaceId"]] }),
             "updateSiteById" => json!({ "title": "Renamed", "basename": "renamed" }),
             "searchSiteContent" => json!({ "query": "page", "mode": "all" }),
+            "trackEventsInSiteById" => site_settings::events(),
             "updateSiteCustomizationById"
             | "overrideSiteSpaceCustomizationById"
             | "createSiteShareLink"
             | "updateSiteShareLinkById"
             | "updateSitePublishingAuthById"
             | "createSiteRedirect"
-            "trackEventsInSiteById" => site_settings::events(),
             | "updateSiteRedirectById"
             | "updateSiteAdaptiveSchema" => {
                 site_settings::body(id, &self.names["siteSpaceId"], &self.names["pageId"])
@@ -358,7 +364,13 @@ impl Op {
 
     /// Returns `true` for reads restricted to members: of other members, the glossary, and OpenAPI specifications.
     fn is_read_by_members(&self) -> bool {
-        let closed = ["listMembersInOrganizationById", "getMemberInOrganizationById", "getGlossary"];
+        let closed = [
+            "listMembersInOrganizationById",
+            "getMemberInOrganizationById",
+            "getGlossary",
+            "getGlossaryEntry",
+            "listGlossaryEntries",
+        ];
         let is_of_specs = self.template.contains("/openapi");
         is_of_specs || closed.contains(&self.id.as_str()) || self.template.ends_with("/teams")
     }
@@ -542,6 +554,8 @@ async fn reader_can_read_but_not_write() {
             answer.refused(403, &op.id);
         } else if op.method == "GET" || op.id == "searchSiteContent" {
             answer.is(200, &op.id);
+        } else if op.id == "trackEventsInSiteById" {
+            answer.is(204, &op.id);
         } else {
             answer.refused(403, &op.id);
         }
@@ -554,8 +568,6 @@ async fn other_organizations_cannot_detect_resources() {
     let w = World::unpublished().await;
     let before = w.s.stored().await;
     let outsider = bearer(&w.s.outsider);
-        } else if op.id == "trackEventsInSiteById" {
-            answer.is(204, &op.id);
     for op in w.ops() {
         if op.is_for_everybody() {
             continue;

@@ -38,6 +38,19 @@ pub(crate) async fn of(s: &Server, space: &str) -> String {
     id(&s.post(&format!("/v1/orgs/{}/translations", s.org), 201, new).await.body)
 }
 
+/// Adds a glossary entry in several languages. Returns its id.
+pub(crate) async fn term(s: &Server, texts: Value) -> String {
+    let list = format!("/v1/orgs/{}/translations-glossary", s.org);
+    change_terms(s, json!([{ "type": "insert", "translations": texts }])).await;
+    id(s.get(&list).await["items"].as_array().and_then(|items| items.last()).expect("the entry"))
+}
+
+async fn change_terms(s: &Server, operations: Value) {
+    let list = format!("/v1/orgs/{}/translations-glossary", s.org);
+    let changed = s.ask("PUT", &list, &s.admin, Some(json!({ "operations": operations }))).await;
+    changed.is(204, "changed entries");
+}
+
 /// Creates a space with a page and a translation. Returns the space and the path of the translation.
 async fn translated(s: &Server) -> (String, String) {
     let space = s.space().await;
@@ -65,6 +78,10 @@ pub(crate) async fn story(s: &Server) {
     }]);
     s.put(&glossary, json!({ "entries": entries })).await;
     has(&s.get(&glossary).await, &["object", "entries[].term", "entries[].translations.fr"]);
+    let entry = term(s, json!({ "en": "page", "fr": "page" })).await;
+    let entries = format!("/v1/orgs/{}/translations-glossary", s.org);
+    has(&s.get(&entries).await, &["items[].object", "items[].id", "items[].translations.fr", "count"]);
+    has(&s.get(&format!("{entries}/{entry}")).await, &["createdAt", "updatedAt", "urls.location"]);
     let (space, path) = translated(s).await;
     has(&s.get(&path).await, TRANSLATION);
     let full = json!({
@@ -172,6 +189,87 @@ async fn the_glossary_of_an_organization_is_replaced_as_a_whole() {
     let set = s.put(&glossary, json!({ "entries": entries })).await;
     assert_eq!(set["entries"], entries);
     assert_eq!(s.get(&glossary).await, set);
+}
+
+#[tokio::test]
+async fn glossary_entries_are_inserted_updated_and_deleted() {
+    let s = Server::new().await;
+    let list = format!("/v1/orgs/{}/translations-glossary", s.org);
+    assert_eq!(s.get(&list).await, json!({ "count": 0, "items": [] }));
+    let page = term(&s, json!({ "en": "page", "de": "Seite" })).await;
+    let space = term(&s, json!({ "en": "space", "de": "Bereich", "fr": "espace" })).await;
+    let texts = async |list: &str| -> Vec<Value> {
+        let shown = s.get(list).await;
+        shown["items"]
+            .as_array()
+            .expect("items")
+            .iter()
+            .map(|item| item["translations"]["en"].clone())
+            .collect()
+    };
+    assert_eq!(texts(&list).await, ["page", "space"]);
+    let one = s.get(&format!("{list}/{page}")).await;
+    assert_eq!(
+        (&one["object"], &one["translations"]),
+        (&json!("glossary-entry"), &json!({ "de": "Seite", "en": "page" }))
+    );
+    assert_eq!(one["urls"]["location"], format!("https://docs.example{list}/{page}"));
+    // The same entry again, a changed one, and a deleted one that does not exist.
+    change_terms(
+        &s,
+        json!([
+            { "type": "insert", "translations": { "en": "space", "de": "Bereich", "fr": "espace" } },
+            { "type": "update", "id": page, "translations": { "en": "page", "de": "Blatt" } },
+            { "type": "delete", "id": "unknown" },
+        ]),
+    )
+    .await;
+    assert_eq!(texts(&list).await, ["page", "space"]);
+    let changed = s.get(&format!("{list}/{page}")).await;
+    assert_eq!((&changed["createdAt"], &changed["translations"]["de"]), (&one["createdAt"], &json!("Blatt")));
+    assert!(changed["updatedAt"].as_str() > one["updatedAt"].as_str());
+    term(&s, json!({ "en": "audience", "de": "Publikum" })).await;
+    assert_eq!(texts(&format!("{list}?orderBy=de")).await, ["space", "page", "audience"]);
+    assert_eq!(texts(&format!("{list}?orderBy=fr")).await, ["space", "page", "audience"]);
+    // The list of the other path is independent.
+    assert_eq!(s.get(&format!("/v1/orgs/{}/glossary", s.org)).await["entries"], json!([]));
+    s.put(&format!("/v1/orgs/{}/glossary", s.org), json!({ "entries": [{ "term": "API", "keep": true }] }))
+        .await;
+    change_terms(&s, json!([{ "type": "delete", "id": space }])).await;
+    assert_eq!(texts(&list).await, ["page", "audience"]);
+    s.ask("GET", &format!("{list}/{space}"), &s.admin, None).await.refused(404, "a deleted entry");
+    assert_eq!(s.get(&format!("/v1/orgs/{}/glossary", s.org)).await["entries"][0]["term"], "API");
+}
+
+#[tokio::test]
+async fn invalid_changes_of_glossary_entries_change_nothing() {
+    let s = Server::new().await;
+    let list = format!("/v1/orgs/{}/translations-glossary", s.org);
+    let page = term(&s, json!({ "en": "page", "de": "Seite" })).await;
+    let before = s.get(&list).await;
+    let insert = |texts: Value| json!({ "type": "insert", "translations": texts });
+    for (last, field) in [
+        (insert(json!({})), "operations[1].translations: must have at least one"),
+        (insert(json!({ "en": " page" })), "operations[1].translations: must not begin"),
+        (insert(json!({ "en": "a\nb" })), "operations[1].translations: must not begin"),
+        (insert(json!({ "en": "x".repeat(256) })), "operations[1].translations"),
+        (insert(json!({ "tlh": "a" })), "operations[1].translations"),
+        (
+            json!({ "type": "update", "id": "unknown", "translations": { "en": "a" } }),
+            "operations[1].id: the glossary has no",
+        ),
+        (json!({ "type": "delete" }), "operations[1].id"),
+        (json!({ "type": "replace", "id": page }), "operations[1].type"),
+    ] {
+        let body = json!({ "operations": [insert(json!({ "en": "new" })), last] });
+        s.invalid("PUT", &list, body, field).await;
+    }
+    let long = |n: usize| insert(json!({ "en": format!("{n}{}", "x".repeat(250)) }));
+    let body = json!({ "operations": (0..800).map(long).collect::<Vec<_>>() });
+    s.invalid("PUT", &list, body, "operations: must be at most 196608 bytes").await;
+    s.invalid("PUT", &list, json!({ "operations": vec![insert(json!({ "en": "a" })); 1001] }), "operations")
+        .await;
+    assert_eq!(s.get(&list).await, before);
 }
 
 #[tokio::test]

@@ -190,4 +190,6 @@ ids! {
     AuditId,
     /// A translation of a space.
     TranslationId,
+    /// A term of a glossary in several languages.
+    GlossaryTermId,
 }

@@ -270,7 +270,7 @@ pub(crate) fn by_language(schema: &mut schemars::Schema) {
 
 /// Restricts the values of a map by language to the pattern of terms.
 #[cfg(feature = "schema")]
-fn terms_by_language(schema: &mut schemars::Schema) {
+pub(crate) fn terms_by_language(schema: &mut schemars::Schema) {
     if let Some(of_each) = schema.as_object_mut().and_then(|object| object.get_mut("additionalProperties")) {
         of_each["pattern"] = TERM.into();
     }

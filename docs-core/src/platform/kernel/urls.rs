@@ -2,9 +2,9 @@
 
 use crate::{
     model::{
-        ChangeRequestId, CollectionId, CommentId, CommentReplyId, InviteId, JobId, OpenApiSpecVersionId,
-        OrgId, PageId, ReviewId, RevisionId, SamlProviderId, SamlService, ShareLinkId, SiteId, SpaceId,
-        TranslationId, UserId, web_url,
+        ChangeRequestId, CollectionId, CommentId, CommentReplyId, GlossaryTermId, InviteId, JobId,
+        OpenApiSpecVersionId, OrgId, PageId, ReviewId, RevisionId, SamlProviderId, SamlService, ShareLinkId,
+        SiteId, SpaceId, TranslationId, UserId, web_url,
     },
     platform::kernel::{
         content_version::{ContentVersion, Version},
@@ -148,6 +148,10 @@ impl Urls {
 
     pub(crate) fn saml_provider(&self, org: &OrgId, id: &SamlProviderId) -> String {
         self.api(format_args!("/orgs/{org}/saml/{id}"))
+    }
+
+    pub(crate) fn glossary_term(&self, org: &OrgId, id: &GlossaryTermId) -> String {
+        self.api(format_args!("/orgs/{org}/translations-glossary/{id}"))
     }
 
     pub(crate) fn translation(&self, org: &OrgId, id: &TranslationId) -> String {

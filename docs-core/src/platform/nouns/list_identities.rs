@@ -40,6 +40,7 @@ pub(in crate::platform) mod tag {
         EMAIL_INVITES = "email-invites",
         FILES = "files",
         FILE_BACKLINKS = "file-backlinks",
+        GLOSSARY_TERMS = "glossary-terms",
         JOBS = "jobs",
         LINKS = "links",
         LINK_INVITES = "link-invites",
@@ -92,6 +93,10 @@ pub(in crate::platform) fn sites(filter: &SiteFilter) -> ListIdentity {
         .filter("title", &filter.title)
         .filter("published", filter.published.map(yes_or_no))
         .filter("type", filter.types.iter().map(|kind| kind.as_str()))
+}
+
+pub(in crate::platform) fn glossary_terms(org: &OrgId, order: Option<&str>) -> ListIdentity {
+    ListIdentity::new(tag::GLOSSARY_TERMS).with_part("organization", org).filter("language", order)
 }
 
 /// Redirects. The order is part of the key prefix of the rows, so it needs no filter here.
@@ -301,6 +306,8 @@ mod tests {
             redirects(&RedirectFilter { draft: true, ..RedirectFilter::default() }),
             share_links(None),
             share_links(Some("a")),
+            glossary_terms(&id("organizations"), None),
+            glossary_terms(&id("organizations"), Some("de")),
             site_search(&site, &BTreeSet::from([space.clone()])),
             site_search(&site, &BTreeSet::new()),
             space_search(&space),

@@ -1,4 +1,6 @@
-//! The glossary of an organization.
+//! The glossary of an organization: entries in the source language of any translation, and terms in several languages.
+
+mod terms;
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -9,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Result,
     model::{
-        Glossary, GlossaryEntries, GlossaryEntry, GlossaryObject, JobId, OrgId, SetGlossary, Timestamp,
-        TranslationId, TranslationLanguage,
+        Glossary, GlossaryEntries, GlossaryEntry, GlossaryObject, JobId, OrgId, SetGlossary, TermTexts,
+        Timestamp, TranslationId, TranslationLanguage,
     },
     platform::{
         access,
@@ -23,7 +25,7 @@ use crate::{
     ports::TermRule,
     store::{
         Batches, Entity as _, Tx, jobs,
-        records::{GlossaryRecord, TranslationRecord},
+        records::{GlossaryRecord, GlossaryTermRecord, TranslationRecord},
     },
 };
 
@@ -93,12 +95,7 @@ fn check(entries: &GlossaryEntries) -> Result<()> {
     let mut terms = BTreeSet::new();
     for (at, entry) in entries.iter().enumerate() {
         let refused = |field: &str, why: &str| Err(Error::invalid(&format!("entries[{at}].{field}"), why));
-        if entry.term.trim() != &*entry.term || entry.term.contains(['⟦', '⟧', '\n']) {
-            return refused(
-                "term",
-                "must not begin or end with white space, or contain line breaks, `⟦` or `⟧`",
-            );
-        }
+        check_term(&format!("entries[{at}].term"), &entry.term)?;
         if entry.translations.values().any(|text| text.trim().is_empty() || text.contains(['⟦', '⟧'])) {
             return refused("translations", "must not be blank, or contain `⟦` or `⟧`");
         }
@@ -109,18 +106,44 @@ fn check(entries: &GlossaryEntries) -> Result<()> {
             return refused("term", "is a duplicate");
         }
     }
-    let size = serde_json::to_vec(entries).map_err(Error::internal)?.len();
-    if size > MAX_GLOSSARY_BYTES {
-        return Err(Error::invalid(
-            "entries",
-            format_args!("must be at most {MAX_GLOSSARY_BYTES} bytes as JSON, has {size}"),
-        ));
+    Ok(())
+}
+
+/// Checks a text that is searched for in content.
+fn check_term(field: &str, term: &str) -> Result<()> {
+    if term.trim() != term || term.contains(['⟦', '⟧', '\n', '\r']) {
+        let why = "must not begin or end with white space, or contain line breaks, `⟦` or `⟧`";
+        return Err(Error::invalid(field, why));
     }
     Ok(())
 }
 
-/// Returns the glossary rules for a language.
-pub(super) fn rules(entries: &[GlossaryEntry], language: TranslationLanguage) -> Vec<TermRule> {
+/// Returns the rules of a glossary for translations from one language to another. Entries for any source language take
+/// precedence over terms in several languages.
+pub(super) fn all_rules(
+    glossary: &GlossaryRecord,
+    from: TranslationLanguage,
+    to: TranslationLanguage,
+) -> Vec<TermRule> {
+    let mut all = rules(&glossary.entries, to);
+    let mut known: BTreeSet<String> = all.iter().map(|rule| rule.term.to_lowercase()).collect();
+    for term in &glossary.terms {
+        if let (Some(text), Some(translation)) = (term.texts.get(&from), term.texts.get(&to))
+            && known.insert(text.to_lowercase())
+        {
+            all.push(TermRule {
+                term: text.to_string(),
+                translation: translation.to_string(),
+                case_sensitive: false,
+                note: String::new(),
+            });
+        }
+    }
+    all
+}
+
+/// Returns the rules of entries for translations to a language.
+fn rules(entries: &[GlossaryEntry], language: TranslationLanguage) -> Vec<TermRule> {
     let rule = |entry: &GlossaryEntry| {
         let told = entry.translations.get(&language).map(ToString::to_string);
         Some(TermRule {
@@ -143,12 +166,45 @@ async fn glossary_update(
     now: Timestamp,
 ) -> Result<()> {
     access::org(tx, actor, org).await?.require(OrgAction::CreateContent)?;
-    let old: Option<Arc<GlossaryRecord>> = tx.get(&GlossaryRecord::key_for(org)).await?;
+    let old = find(tx, org).await?;
+    let terms = old.as_ref().map(|old| old.terms.clone()).unwrap_or_default();
+    let new = GlossaryRecord { organization: org.clone(), entries: entries.clone(), terms, updated_at: now };
+    store(tx, old, new, "entries", (job, now)).await
+}
+
+async fn find(tx: &Tx, org: &OrgId) -> Result<Option<Arc<GlossaryRecord>>> {
+    Ok(tx.get(&GlossaryRecord::key_for(org)).await?)
+}
+
+/// Stores a changed glossary, and translates the sentences again that its changes concern. `field` is the field of the
+/// request with the changes.
+async fn store(
+    tx: &mut Tx,
+    old: Option<Arc<GlossaryRecord>>,
+    mut new: GlossaryRecord,
+    field: &str,
+    (job, now): (&JobId, Timestamp),
+) -> Result<()> {
     let before = old.as_ref().map_or_else(empty_entries, |old| old.entries.clone());
-    if before == *entries {
+    let terms_before = old.as_ref().map_or(&[][..], |old| &old.terms);
+    if before == new.entries && terms_before == new.terms {
         return Ok(());
     }
-    let mut new = GlossaryRecord { organization: org.clone(), entries: entries.clone(), updated_at: now };
+    let mut size = serde_json::to_vec(&new.entries).map_err(Error::internal)?.len();
+    if !new.terms.is_empty() {
+        size += serde_json::to_vec(&new.terms).map_err(Error::internal)?.len();
+    }
+    if size > MAX_GLOSSARY_BYTES {
+        let why = format_args!(
+            "must be at most {MAX_GLOSSARY_BYTES} bytes as JSON with the rest of the glossary, has {size}"
+        );
+        return Err(Error::invalid(field, why));
+    }
+    let languages = TranslationLanguage::ALL.iter().copied();
+    let mut languages: BTreeSet<TranslationLanguage> =
+        languages.filter(|language| rules(&before, *language) != rules(&new.entries, *language)).collect();
+    languages.extend(changed_languages(terms_before, &new.terms));
+    let org = new.organization.clone();
     match old {
         Some(old) => {
             new.updated_at = now.later_than(old.updated_at);
@@ -156,11 +212,20 @@ async fn glossary_update(
         }
         None => drop(tx.create(new)),
     }
-    let languages = TranslationLanguage::ALL
-        .iter()
-        .filter(|language| rules(&before, **language) != rules(entries, **language));
-    let follow = FollowGlossary { organization: org.clone(), languages: languages.copied().collect() };
-    jobs::enqueue(tx, now, follow.to_new_job(job, org, now)?).await
+    let follow = FollowGlossary { organization: org.clone(), languages };
+    jobs::enqueue(tx, now, follow.to_new_job(job, &org, now)?).await
+}
+
+/// Returns the languages of the terms that are in only one of the lists.
+fn changed_languages(
+    before: &[GlossaryTermRecord],
+    after: &[GlossaryTermRecord],
+) -> BTreeSet<TranslationLanguage> {
+    let texts = |terms: &[GlossaryTermRecord]| -> BTreeSet<TermTexts> {
+        terms.iter().map(|term| term.texts.clone()).collect()
+    };
+    let (before, after) = (texts(before), texts(after));
+    before.symmetric_difference(&after).flat_map(|texts| texts.keys().copied()).collect()
 }
 
 /// The job that updates the translations of an organization after a glossary change.

@@ -147,10 +147,9 @@ impl Platform {
         }
         let glossary: Option<Arc<GlossaryRecord>> =
             tx.get(&GlossaryRecord::key_for(&record.organization)).await?;
-        let rules =
-            glossary.map(|glossary| glossary::rules(&glossary.entries, record.language)).unwrap_or_default();
-        let translator = self.ports().translator.name();
         let (from, to) = (record.source_language, record.language);
+        let rules = glossary.map(|glossary| glossary::all_rules(&glossary, from, to)).unwrap_or_default();
+        let translator = self.ports().translator.name();
         let settings = Settings::new(&translator, from, to, record.instructions.clone(), rules);
         Ok(Some(TranslationInput { record, source, settings, began }))
     }
