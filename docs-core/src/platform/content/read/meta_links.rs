@@ -7,6 +7,7 @@ use docs_macros::boxed;
 use super::{ContentOptions, ReadableRevision};
 use crate::{
     Error, ErrorKind, Result,
+    content::PageKind,
     model::{ContentRef, PageId, PageMetaLinks, SiteVisibility},
     platform::{
         kernel::{actor::Actor, content_version::ContentVersion, platform::Platform, urls::percent_encode},
@@ -52,18 +53,45 @@ impl<'p> ContentHandle<'p> {
         // Objects may need the same connection pool as the transaction, so it is ended first.
         drop(tx);
         let path = platform.visible_path(&at, page).await?;
+        let is_home = at.home().await?.as_ref() == Some(page);
         let mut alternates = Vec::new();
         for variant in variants {
-            if let Some((page, entry)) = variant.view.find(&path).await?
-                && variant.content_filter().await?.shows(&page, &entry).await?
-            {
-                alternates.push(ContentRef::Page { page, space: Some(variant.space().id.clone()) });
-            }
+            let found = match is_home {
+                true => variant.home().await?,
+                false => variant.visible_page_at(&path).await?,
+            };
+            let space = variant.space().id.clone();
+            alternates.extend(found.map(|page| ContentRef::Page { page, space: Some(space) }));
         }
+        // A site shows the first page of a space at the URL of the space.
+        let path = if is_home { "" } else { path.as_str() };
         // The URL of a site for share links contains a key, which only its visitors have.
         let open = placement.filter(|placement| placement.site.visibility != SiteVisibility::ShareLink);
-        let canonical = open.map(|placement| ContentRef::Url { url: platform.page_url(&placement, &path) });
+        let canonical = open.map(|placement| ContentRef::Url { url: platform.page_url(&placement, path) });
         Ok(PageMetaLinks { canonical, alternates })
+    }
+}
+
+impl ReadableRevision {
+    /// Returns the first document visible to the reader, which a site shows at the URL of the space. Documents hidden
+    /// from the navigation count only if there are no others.
+    async fn home(&self) -> Result<Option<PageId>> {
+        let tree = self.view.tree().await?;
+        let visible = self.content_filter().await?.visible_pages(&tree).await?;
+        let pages = || {
+            let pages = tree.pages().iter().zip(visible.iter()).filter(|(_, visible)| **visible);
+            let has_text = |kind| matches!(kind, PageKind::Document | PageKind::Computed);
+            pages.map(|(page, _)| page).filter(move |page| has_text(page.entry.kind))
+        };
+        let first = pages().find(|page| !page.entry.hidden).or_else(|| pages().next());
+        // A computed page is replaced by generated pages.
+        Ok(first.filter(|page| page.entry.kind == PageKind::Document).map(|page| page.id.clone()))
+    }
+
+    /// Returns the page at a path if it is visible to the reader.
+    async fn visible_page_at(&self, path: &str) -> Result<Option<PageId>> {
+        let Some((page, entry)) = self.view.find(path).await? else { return Ok(None) };
+        Ok(self.content_filter().await?.shows(&page, &entry).await?.then_some(page))
     }
 }
 
