@@ -174,6 +174,8 @@ impl Translations {
     }
 
     /// Get a glossary entry in several languages
+    ///
+    /// Returns the texts of the entry by language.
     #[oai(
         path = "/translations-glossary/:glossaryEntryId",
         method = "get",

@@ -125,6 +125,7 @@ async fn of_people(s: &Server, [space, collection, site]: [&str; 3]) -> Vec<Stri
     let team = id(&s.ask("PUT", &format!("{org}/teams"), &s.admin, Some(team)).await.is(201, "a team"));
     s.post(&format!("{org}/saml"), 201, json!({ "label": "Okta" })).await;
     crate::translations::of(s, space.rsplit('/').next().expect("an id")).await;
+    crate::translations::term(s, json!({ "en": "page" })).await;
     s.patch(&org, json!({ "inviteLinks": true })).await;
     s.post(&format!("{org}/link-invites"), 201, json!({ "role": "read" })).await;
     let mut lists = vec![
@@ -132,6 +133,7 @@ async fn of_people(s: &Server, [space, collection, site]: [&str; 3]) -> Vec<Stri
         format!("{org}/teams/{team}/members"),
         format!("{org}/saml"),
         format!("{org}/translations"),
+        format!("{org}/translations-glossary"),
         format!("{org}/link-invites"),
         format!("{org}/members"),
         format!("{org}/members/{me}/teams"),

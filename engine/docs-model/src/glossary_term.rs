@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BoundedText, BoundedVec, GlossaryTermId, Timestamp, TranslationLanguage, list::constants};
+use super::{
+    BoundedText, BoundedVec, GlossaryTermId, Timestamp, TranslationLanguage, list::constants,
+    patch::deserialize_non_null,
+};
 
 constants! {
     /// `glossary-entry`.
@@ -52,25 +55,40 @@ pub struct UpdateGlossaryTerms {
 /// A change of the terms of a glossary.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(tag = "type", rename_all = "lowercase")]
-pub enum GlossaryOperation {
+#[cfg_attr(feature = "schema", schemars(extend("oneOf" = [
+    { "required": ["translations"], "properties": { "type": { "type": "string", "enum": ["insert"] } } },
+    { "required": ["id", "translations"], "properties": { "type": { "type": "string", "enum": ["update"] } } },
+    { "required": ["id"], "properties": { "type": { "type": "string", "enum": ["delete"] } } },
+])))]
+pub struct GlossaryOperation {
+    #[serde(rename = "type")]
+    pub kind: GlossaryOperationType,
+    /// The term to update or to delete.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub id: Option<GlossaryTermId>,
+    /// The texts by language of the term to insert or to update. An update replaces all texts.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = texts_by_language))]
+    pub translations: Option<TermTexts>,
+}
+
+/// The type of a change of the terms of a glossary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum GlossaryOperationType {
     /// Adds a term. Without effect if an equal one exists.
-    Insert {
-        /// The texts by language.
-        #[cfg_attr(feature = "schema", schemars(transform = crate::translation::terms_by_language))]
-        translations: TermTexts,
-    },
+    Insert,
     /// Replaces the texts of a term.
-    Update {
-        /// The term.
-        id: GlossaryTermId,
-        /// The new texts by language.
-        #[cfg_attr(feature = "schema", schemars(transform = crate::translation::terms_by_language))]
-        translations: TermTexts,
-    },
+    Update,
     /// Deletes a term. Without effect if it does not exist.
-    Delete {
-        /// The term.
-        id: GlossaryTermId,
-    },
+    Delete,
+}
+
+/// Restricts an optional map of texts by language.
+#[cfg(feature = "schema")]
+fn texts_by_language(schema: &mut schemars::Schema) {
+    crate::schema::not_null(schema);
+    crate::translation::terms_by_language(schema);
 }

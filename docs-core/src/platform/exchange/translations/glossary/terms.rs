@@ -6,8 +6,9 @@ use super::{check_term, empty_entries, find, store};
 use crate::{
     Error, Result,
     model::{
-        GlossaryOperation, GlossaryTermId, JobId, MultilingualTerm, MultilingualTermObject,
-        MultilingualTermUrls, OrgId, Timestamp, TranslationLanguage, UpdateGlossaryTerms,
+        GlossaryOperation, GlossaryOperationType, GlossaryTermId, JobId, MultilingualTerm,
+        MultilingualTermObject, MultilingualTermUrls, OrgId, TermTexts, Timestamp, TranslationLanguage,
+        UpdateGlossaryTerms,
     },
     platform::{
         access,
@@ -90,11 +91,11 @@ impl<'p> Translations<'p> {
     #[boxed]
     pub async fn update_glossary_terms(self, change: UpdateGlossaryTerms) -> Result<()> {
         let (platform, ref actor, org) = self.parts();
-        check(&change)?;
-        let operations = change.operations.iter().cloned();
-        let operations: Vec<_> = operations.map(|operation| (platform.id(), operation)).collect();
+        let operations = change.operations.iter().cloned().enumerate();
+        let changes = operations.map(|(at, operation)| checked(at, operation, platform.id()));
+        let changes: Vec<TermChange> = changes.collect::<Result<_>>()?;
         let (job, now) = (platform.id(), platform.now());
-        platform.write(actor, &glossary_terms_update(actor, org, &operations, &job, now)).await
+        platform.write(actor, &glossary_terms_update(actor, org, &changes, &job, now)).await
     }
 }
 
@@ -128,20 +129,34 @@ fn position(term: &GlossaryTermRecord, order: Option<TranslationLanguage>) -> St
     }
 }
 
-fn check(change: &UpdateGlossaryTerms) -> Result<()> {
-    for (at, operation) in change.operations.iter().enumerate() {
-        let (GlossaryOperation::Insert { translations } | GlossaryOperation::Update { translations, .. }) =
-            operation
-        else {
-            continue;
-        };
+/// A checked operation.
+enum TermChange {
+    /// Insert a term with this id.
+    Insert(GlossaryTermId, TermTexts),
+    Update(GlossaryTermId, TermTexts),
+    Delete(GlossaryTermId),
+}
+
+/// Checks the operation at an index. An inserted term gets the id `new`.
+fn checked(at: usize, operation: GlossaryOperation, new: GlossaryTermId) -> Result<TermChange> {
+    let id = || {
+        let missing = || Error::invalid(&format!("operations[{at}].id"), "is required for this operation");
+        operation.id.clone().ok_or_else(missing)
+    };
+    let texts = || {
         let field = format!("operations[{at}].translations");
-        if translations.is_empty() {
+        let texts = operation.translations.clone().unwrap_or_default();
+        if texts.is_empty() {
             return Err(Error::invalid(&field, "must have at least one entry"));
         }
-        translations.values().try_for_each(|text| check_term(&field, text))?;
-    }
-    Ok(())
+        texts.values().try_for_each(|text| check_term(&field, text))?;
+        Ok(texts)
+    };
+    Ok(match operation.kind {
+        GlossaryOperationType::Insert => TermChange::Insert(new, texts()?),
+        GlossaryOperationType::Update => TermChange::Update(id()?, texts()?),
+        GlossaryOperationType::Delete => TermChange::Delete(id()?),
+    })
 }
 
 #[operation("glossary_update")]
@@ -149,47 +164,42 @@ async fn glossary_terms_update(
     tx: &mut Tx,
     actor: &Actor,
     org: &OrgId,
-    operations: &[(GlossaryTermId, GlossaryOperation)],
+    changes: &[TermChange],
     job: &JobId,
     now: Timestamp,
 ) -> Result<()> {
     access::org(tx, actor, org).await?.require(OrgAction::CreateContent)?;
     let old = find(tx, org).await?;
     let mut terms = old.as_ref().map(|old| old.terms.clone()).unwrap_or_default();
-    for (at, (id, operation)) in operations.iter().enumerate() {
-        apply(&mut terms, at, (id, operation), now)?;
+    for (at, change) in changes.iter().enumerate() {
+        apply(&mut terms, at, change, now)?;
     }
     let entries = old.as_ref().map_or_else(empty_entries, |old| old.entries.clone());
     let new = GlossaryRecord { organization: org.clone(), entries, terms, updated_at: now };
     store(tx, old, new, "operations", (job, now)).await
 }
 
-/// Applies the operation at an index. An inserted term gets the id.
-fn apply(
-    terms: &mut Vec<GlossaryTermRecord>,
-    at: usize,
-    (id, operation): (&GlossaryTermId, &GlossaryOperation),
-    now: Timestamp,
-) -> Result<()> {
-    match operation {
-        GlossaryOperation::Insert { translations } => {
-            if terms.iter().all(|term| term.texts != *translations) {
-                let created_at = terms.iter().map(|term| term.created_at).max();
-                let created_at = created_at.map_or(now, |last| now.later_than(last));
-                let (id, texts) = (id.clone(), translations.clone());
+/// Applies the change at an index.
+fn apply(terms: &mut Vec<GlossaryTermRecord>, at: usize, change: &TermChange, now: Timestamp) -> Result<()> {
+    match change {
+        TermChange::Insert(id, texts) => {
+            if terms.iter().all(|term| term.texts != *texts) {
+                let last = terms.iter().map(|term| term.created_at).max();
+                let created_at = last.map_or(now, |last| now.later_than(last));
+                let (id, texts) = (id.clone(), texts.clone());
                 terms.push(GlossaryTermRecord { id, texts, created_at, updated_at: created_at });
             }
         }
-        GlossaryOperation::Update { id, translations } => {
+        TermChange::Update(id, texts) => {
             let unknown =
                 || Error::invalid(&format!("operations[{at}].id"), "the glossary has no such entry");
             let term = terms.iter_mut().find(|term| term.id == *id).ok_or_else(unknown)?;
-            if term.texts != *translations {
-                term.texts = translations.clone();
+            if term.texts != *texts {
+                term.texts = texts.clone();
                 term.updated_at = now.later_than(term.updated_at);
             }
         }
-        GlossaryOperation::Delete { id } => terms.retain(|term| term.id != *id),
+        TermChange::Delete(id) => terms.retain(|term| term.id != *id),
     }
     Ok(())
 }
