@@ -22,6 +22,8 @@ mod collections;
 mod comments;
 #[path = "http/conditions.rs"]
 mod conditions;
+#[path = "http/content_by_url.rs"]
+mod content_by_url;
 #[path = "http/contract.rs"]
 mod contract;
 #[path = "http/cors.rs"]

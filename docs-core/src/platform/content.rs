@@ -1,5 +1,6 @@
 //! Space content: files, specifications, revisions, change requests, reading, editing and comments.
 
+pub(super) mod by_url;
 pub(super) mod change_requests;
 pub(super) mod comments;
 pub(super) mod computed;

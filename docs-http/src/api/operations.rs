@@ -24,7 +24,7 @@ pub type Api = (
     (git::Git, git_sync::GitSync),
     search::Search,
     pdf::Pdf,
-    (sites::Sites, site_structure::Structure, site_settings::SiteSettings, urls::Urls),
+    (sites::Sites, site_structure::Structure, site_settings::SiteSettings, (urls::Urls, urls::SpaceEmbeds)),
     (teams::Teams, permissions::Permissions, saml::Saml),
     (translations::Translations, openapi_specs::OpenApiSpecs),
 );
@@ -62,7 +62,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
             sites::Sites(platform.clone()),
             site_structure::Structure(platform.clone()),
             site_settings::SiteSettings(platform.clone()),
-            urls::Urls(platform.clone()),
+            (urls::Urls(platform.clone()), urls::SpaceEmbeds(platform.clone())),
         ),
         (teams::Teams(platform.clone()), permissions::permissions(platform), saml::Saml(platform.clone())),
         (translations::Translations(platform.clone()), openapi_specs::OpenApiSpecs(platform.clone())),

@@ -2,11 +2,11 @@
 
 use docs_core::{
     Platform,
-    model::{PublishedUrl, ResolveUrl, ResolveVisitor, ResolvedUrl},
+    model::{ContentByUrl, Embed, PublishedUrl, ResolveUrl, ResolveVisitor, ResolvedUrl, SpaceId},
 };
 use poem_openapi::OpenApi;
 
-use super::{ApiResult, ApiTag, MaybeAuth, Query, Reply, RequiredQuery, Strict};
+use super::{ApiResult, ApiTag, AsCaller as _, Auth, MaybeAuth, Path, Query, Reply, RequiredQuery, Strict};
 
 #[derive(Debug)]
 pub struct Urls(pub(super) Platform);
@@ -41,5 +41,54 @@ impl Urls {
         let visitor = ResolveVisitor { jwt_token: token.0, unsigned_claims: None };
         let ask = ResolveUrl { url: url.0, redirect_on_error: redirect_on_error.0, visitor: Some(visitor) };
         Ok(Reply(self.0.resolve_url(&ask).await?))
+    }
+
+    /// Find the content at a URL
+    ///
+    /// Returns the collection, or the space with its change request and page, at a URL of the application or of a
+    /// published site. Returns 404 for other URLs, and for content that is not visible to the caller.
+    #[oai(path = "/content", method = "get", operation_id = "getContentByUrl")]
+    async fn content(
+        &self,
+        auth: Auth,
+        /// The URL of the content.
+        url: RequiredQuery<PublishedUrl>,
+    ) -> ApiResult<Reply<ContentByUrl>> {
+        Ok(Reply(auth.caller(&self.0).find_content(&url.0).await?))
+    }
+
+    /// Describe an embedded URL
+    ///
+    /// Returns the title of the content at the URL, if it is content of the platform that is visible to the caller.
+    /// Other URLs are not fetched: their title is the URL without scheme, query and fragment.
+    #[oai(path = "/embed", method = "get", operation_id = "getEmbedByUrl")]
+    async fn embed(
+        &self,
+        auth: Auth,
+        /// The embedded URL.
+        url: RequiredQuery<PublishedUrl>,
+    ) -> ApiResult<Reply<Embed>> {
+        Ok(Reply(auth.caller(&self.0).embed(&url.0).await?))
+    }
+}
+
+#[derive(Debug)]
+pub struct SpaceEmbeds(pub(super) Platform);
+
+#[OpenApi(tag = "ApiTag::Content")]
+impl SpaceEmbeds {
+    /// Describe a URL that is embedded in a space
+    ///
+    /// Returns the title of the content at the URL, if it is content of the platform that is visible to the caller.
+    /// Other URLs are not fetched: their title is the URL without scheme, query and fragment.
+    #[oai(path = "/spaces/:spaceId/embed", method = "get", operation_id = "getEmbedByUrlInSpace")]
+    async fn embed(
+        &self,
+        auth: MaybeAuth,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
+        /// The embedded URL.
+        url: RequiredQuery<PublishedUrl>,
+    ) -> ApiResult<Reply<Embed>> {
+        Ok(Reply(auth.caller(&self.0).space(&space).embed(&url.0).await?))
     }
 }

@@ -291,7 +291,9 @@ impl World {
         if matches!(op.id.as_str(), "searchSpaceContent" | "searchOrganizationContent") {
             path.push_str("?query=page");
         }
-        if op.id == "getPublishedContentByUrl" {
+        let with_url =
+            ["getPublishedContentByUrl", "getContentByUrl", "getEmbedByUrl", "getEmbedByUrlInSpace"];
+        if with_url.contains(&op.id.as_str()) {
             path.push_str(&format!("?url={}", self.published().replace(':', "%3A").replace('/', "%2F")));
         }
         if op.id.starts_with("uploadFile") {
@@ -336,6 +338,8 @@ impl Op {
             "joinOrganization",
             "createOrganization",
             "getOrganizationsForEmailDomain",
+            "getContentByUrl",
+            "getEmbedByUrl",
         ];
         open.contains(&self.id.as_str()) || self.is_about_addresses()
     }

@@ -85,7 +85,7 @@ impl Urls {
     /// Returns `true` for a URL of the web application, for example of a space in it.
     #[must_use]
     pub fn is_app(&self, url: &str) -> bool {
-        let (Some(app), Some(url)) = (web_url(&self.app(format_args!(""))), web_url(url)) else {
+        let (Some(app), Some(url)) = (web_url(&self.app_base()), web_url(url)) else {
             return false;
         };
         let below = url.path().strip_prefix(app.path());
@@ -98,6 +98,11 @@ impl Urls {
 
     fn app(&self, path: std::fmt::Arguments<'_>) -> String {
         format!("{}/{APP}{path}", self.base)
+    }
+
+    /// Returns the base URL of the web application.
+    pub(crate) fn app_base(&self) -> String {
+        self.app(format_args!(""))
     }
 
     pub(crate) fn user(&self, id: &UserId) -> String {

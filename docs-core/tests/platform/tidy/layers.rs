@@ -160,6 +160,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "links",
             "reviews",
             "merging",
+            "by_url",
         ],
     ),
     ("sites", &["view", "settings", "manage", "structure", "site", "events"]),
