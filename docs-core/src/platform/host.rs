@@ -6,6 +6,7 @@ pub(super) mod authenticate;
 pub(super) mod builder;
 pub(super) mod cache_budget;
 pub(super) mod collect;
+pub(super) mod git_installations;
 pub(super) mod health;
 pub(super) mod integrations;
 pub(super) mod kinds;

@@ -149,6 +149,9 @@ pub struct GitSyncState {
     pub secret_created_at: Timestamp,
     /// The user who last changed the settings.
     pub by: UserId,
+    /// The time at which the synchronization was set up. Records of earlier versions have none.
+    #[serde(default)]
+    pub created_at: Option<Timestamp>,
     /// The time of the last change to the settings.
     pub updated_at: Timestamp,
     #[serde(default)]
@@ -250,23 +253,29 @@ impl SpaceRecord {
     #[must_use]
     pub fn git_view(&self) -> Option<GitSync> {
         let info = &self.git.as_ref()?.info;
-        let is_github = info.url.as_deref().and_then(web_url).is_some_and(|url| {
-            url.host_str().is_some_and(|host| host.strip_prefix("www.").unwrap_or(host) == "github.com")
-        });
-        let derived = if is_github { GitProvider::Github } else { GitProvider::Gitlab };
         Some(GitSync {
             installation_id: self.id.clone(),
             installation_status: match self.git_sync {
                 Some(_) => GitInstallationStatus::Active,
                 None => GitInstallationStatus::Pending,
             },
-            installation_provider: info.installation_provider.unwrap_or(derived),
+            installation_provider: self.git_provider(info.url.as_deref()),
             repo_name: info.repo_name.clone(),
             integration: None,
             url: info.url.clone(),
             repo_tree_url: info.repo_tree_url.clone(),
             updated_at: info.updated_at,
         })
+    }
+
+    /// Returns the hosting service of the repository of the space: the stated one, or the one of the URL.
+    #[must_use]
+    pub fn git_provider(&self, url: Option<&str>) -> GitProvider {
+        let is_github = url.and_then(web_url).is_some_and(|url| {
+            url.host_str().is_some_and(|host| host.strip_prefix("www.").unwrap_or(host) == "github.com")
+        });
+        let derived = if is_github { GitProvider::Github } else { GitProvider::Gitlab };
+        self.git.as_ref().and_then(|git| git.info.installation_provider).unwrap_or(derived)
     }
 
     /// Returns the Git state for a source, or `None` if the last sync used a different source. See [`git_source`].

@@ -2,7 +2,7 @@
 
 use docs_core::{
     Platform,
-    model::{GitSyncSetting, SetGitSync, SpaceId},
+    model::{GitInstallation, GitSyncSetting, List, OrgId, SetGitSync, SiteId, SpaceId},
 };
 use poem_openapi::OpenApi;
 
@@ -10,6 +10,7 @@ use super::{
     ApiResult, ApiTag, AsCaller as _, Auth, Condition, Deleted, Empty, Idempotency, NoContent, Path, Reply,
     StartedJob, Strict,
 };
+use crate::wire::reply::Deletion;
 
 #[derive(Debug)]
 pub struct GitSync(pub(super) Platform);
@@ -86,5 +87,62 @@ impl GitSync {
         let platform = idempotency.platform(&self.0);
         let job = auth.caller(&platform).space(&space).run_git_sync().await?;
         Ok(StartedJob::new(self.0.urls().job(&space, &job)))
+    }
+}
+
+#[derive(Debug)]
+pub struct GitInstallations(pub(super) Platform);
+
+#[OpenApi(tag = "ApiTag::Git")]
+impl GitInstallations {
+    /// Get a Git installation
+    ///
+    /// Returns the Git Sync setting of a space as an installation. The id of the installation is that of the space.
+    #[oai(
+        path = "/git/installations/:installationId",
+        method = "get",
+        operation_id = "getGitSyncInstallationById"
+    )]
+    async fn get(
+        &self,
+        auth: Auth,
+        #[oai(name = "installationId")] space: Path<SpaceId>,
+    ) -> ApiResult<Reply<GitInstallation>> {
+        Ok(Reply(auth.caller(&self.0).space(&space).git_installation().await?))
+    }
+
+    /// Remove a Git installation
+    ///
+    /// Removes the Git synchronization of the space, like `deleteSpaceGitSync`. The space and the repository keep their
+    /// content.
+    #[oai(
+        path = "/git/installations/:installationId",
+        method = "delete",
+        operation_id = "uninstallGitSyncInstallation"
+    )]
+    async fn uninstall(
+        &self,
+        auth: Auth,
+        #[oai(name = "installationId")] space: Path<SpaceId, Deleted>,
+    ) -> ApiResult<Deletion> {
+        let existed = auth.caller(&self.0).space(&space).remove_git_sync().await?;
+        Ok(if existed { Deletion::Deleted } else { Deletion::Absent })
+    }
+
+    /// List the Git installations of a site
+    ///
+    /// Returns the Git Sync settings of the spaces of the site that the caller may manage, in the order of the site.
+    #[oai(
+        path = "/orgs/:organizationId/sites/:siteId/spaces/git/installations",
+        method = "get",
+        operation_id = "listSiteGitSyncInstallations"
+    )]
+    async fn of_site(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+    ) -> ApiResult<Reply<List<GitInstallation>>> {
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).git_installations().await?.into()))
     }
 }

@@ -21,7 +21,7 @@ pub type Api = (
     change_requests::ChangeRequests,
     reviews::Reviews,
     comments::Comments,
-    (git::Git, git_sync::GitSync),
+    (git::Git, git_sync::GitSync, git_sync::GitInstallations),
     search::Search,
     pdf::Pdf,
     (sites::Sites, site_structure::Structure, site_settings::SiteSettings, (urls::Urls, urls::SpaceEmbeds)),
@@ -55,7 +55,11 @@ pub(crate) fn api(platform: &Platform) -> Api {
         change_requests::ChangeRequests(platform.clone()),
         reviews::Reviews(platform.clone()),
         comments::comments(platform),
-        (git::Git(platform.clone()), git_sync::GitSync(platform.clone())),
+        (
+            git::Git(platform.clone()),
+            git_sync::GitSync(platform.clone()),
+            git_sync::GitInstallations(platform.clone()),
+        ),
         search::Search(platform.clone()),
         pdf::Pdf(platform.clone()),
         (

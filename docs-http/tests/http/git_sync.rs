@@ -96,6 +96,55 @@ pub(crate) async fn story(s: &Server) {
 }
 
 #[tokio::test]
+async fn git_sync_of_a_space_is_an_installation() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let one = format!("/v1/git/installations/{space}");
+    s.ask("GET", &one, &s.admin, None).await.refused(404, "without Git Sync");
+    s.ask("DELETE", &one, &s.admin, None).await.is(204, "without Git Sync");
+    let site = s.site("Docs", &[&space, &s.space().await]).await;
+    let list = format!("{site}/spaces/git/installations");
+    assert_eq!(s.get(&list).await, json!({ "count": 0, "items": [] }));
+    let full = json!({
+        "url": "https://me:hidden@git.example/docs", "ref": "refs/heads/main", "direction": "export",
+        "commitMessage": "Publish", "repoProjectDirectory": "docs",
+    });
+    s.put(&format!("/v1/spaces/{space}/git/sync"), full.clone()).await;
+    let first = s.get(&one).await;
+    let (created, updated) = (first["createdAt"].clone(), first["updatedAt"].clone());
+    let me = s.get("/v1/user").await;
+    assert_eq!(
+        first,
+        json!({
+            "object": "git-sync-installation", "id": space, "target": { "type": "space", "spaceId": space },
+            "status": "active", "provider": "gitlab", "providerConfiguration": { "branch": "refs/heads/main" },
+            "projectDirectory": "docs", "commitMessageTemplate": "Publish", "createdAt": created, "updatedAt": updated,
+            "createdBy": me["id"], "urls": { "location": format!("https://docs.example{one}") },
+        })
+    );
+    assert_eq!(s.get(&list).await, json!({ "count": 1, "items": [first] }));
+    s.put(
+        &format!("/v1/spaces/{space}/git/sync"),
+        json!({
+            "url": "https://github.com/engines/docs", "ref": "refs/heads/next", "direction": "export",
+        }),
+    )
+    .await;
+    let changed = s.get(&one).await;
+    assert_eq!((&changed["createdAt"], &changed["provider"]), (&created, &json!("github")));
+    assert_eq!(changed["providerConfiguration"], json!({ "branch": "refs/heads/next" }));
+    // Only those who may manage the space see its setting.
+    let seen = s.ask("GET", &list, &s.reader, None).await.is(200, "a reader of the site");
+    assert_eq!(seen, json!({ "count": 0, "items": [] }));
+    s.ask("GET", &one, &s.reader, None).await.refused(403, "a reader");
+    s.ask("DELETE", &one, &s.reader, None).await.refused(403, "a reader");
+    s.ask("DELETE", &one, &s.outsider, None).await.is(204, "a hidden space");
+    s.ask("DELETE", &one, &s.admin, None).await.is(205, "removed");
+    s.ask("GET", &one, &s.admin, None).await.refused(404, "removed");
+    s.ask("GET", &format!("/v1/spaces/{space}/git/sync"), &s.admin, None).await.refused(404, "removed");
+}
+
+#[tokio::test]
 async fn sync_setting_is_created_read_run_and_deleted() {
     let s = Server::new().await;
     let (path, ..) = in_step(&s).await;

@@ -76,6 +76,7 @@ impl World {
             ("translationId", translation),
             ("glossaryEntryId", term),
             ("organizationId", s.org.clone()),
+            ("installationId", space.clone()),
             ("spaceId", space),
             ("changeRequestId", last(&open)),
             ("siteId", last(&site)),
@@ -337,9 +338,9 @@ impl Op {
             "joinOrganizationWithInvite",
             "joinOrganization",
             "createOrganization",
-            "getOrganizationsForEmailDomain",
             "getContentByUrl",
             "getEmbedByUrl",
+            "getOrganizationsForEmailDomain",
         ];
         open.contains(&self.id.as_str()) || self.is_about_addresses()
     }
@@ -363,7 +364,8 @@ impl Op {
 
     /// Returns `true` for reads restricted to editors of the space.
     fn is_read_by_editors(&self) -> bool {
-        self.template.contains("/jobs") || self.template.contains("/git/sync")
+        let parts = ["/jobs", "/git/sync", "/git/installations/"];
+        parts.iter().any(|part| self.template.contains(part))
     }
 
     /// Returns `true` for reads restricted to members: of other members, the glossary, and OpenAPI specifications.
@@ -598,7 +600,8 @@ async fn guest_sees_the_organization_without_its_content() {
             continue;
         }
         let answer = w.send(&op, &w.path(&op), Some(&guest)).await;
-        let hidden = ["{spaceId}", "{siteId}", "{collectionId}", "{teamId}", "{translationId}"];
+        let hidden =
+            ["{spaceId}", "{siteId}", "{collectionId}", "{teamId}", "{translationId}", "{installationId}"];
         let in_something = hidden.iter().any(|name| op.template.contains(name));
         match (op.method.as_str(), in_something) {
             ("GET", false) if op.id == "getUserById" => drop(answer.refused(404, &op.id)),

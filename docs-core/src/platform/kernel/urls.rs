@@ -211,6 +211,11 @@ impl Urls {
         self.api(format_args!("/spaces/{space}/jobs/{job}"))
     }
 
+    /// Returns the API URL of the Git Sync of a space as an installation.
+    pub(crate) fn git_installation(&self, space: &SpaceId) -> String {
+        self.api(format_args!("/git/installations/{space}"))
+    }
+
     /// Returns the webhook URL for the Git host of a space's repository.
     pub(crate) fn git_webhook(&self, space: &SpaceId) -> String {
         format!("{}/{WEBHOOKS}/git/{space}", self.base)

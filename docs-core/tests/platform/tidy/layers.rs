@@ -172,6 +172,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "audit_events",
             "authenticate",
             "collect",
+            "git_installations",
             "health",
             "integrations",
             "kinds",

@@ -331,6 +331,9 @@ impl Operation for ChangeGitSync {
             sealed_secret: kept.map_or(&self.sealed_secret, |before| &before.sealed_secret).clone(),
             secret_created_at: kept.map_or(self.now, |before| before.secret_created_at),
             by: self.by.clone(),
+            created_at: Some(
+                before.map_or(self.now, |before| before.created_at.unwrap_or(before.secret_created_at)),
+            ),
             updated_at: self.now,
             last_import: None,
             last_export: None,
