@@ -43,8 +43,16 @@ pub(super) struct ParsedBlocks {
 #[derive(Clone)]
 pub(super) struct TakenNote {
     pub(super) lines: Range<usize>,
-    /// The first line of the block that references it.
+    pub(super) references: References,
+}
+
+/// The references to a footnote definition, each with the first line of its block.
+#[derive(Clone)]
+pub(super) struct References {
+    /// The reference that is an annotation.
     pub(super) by: usize,
+    /// The references in later blocks, which are text.
+    pub(super) repeated_by: Vec<usize>,
 }
 
 /// Parses a text block by block, without checking that the joined blocks round-trip.
@@ -92,7 +100,7 @@ pub(super) fn parse_blocks(lines: &[Line<'_>]) -> ParsedBlocks {
                 reader.notes.rewind(taken);
             }
         }
-        let is_too_much = work_budget::is_used_up();
+        let (repeated, is_too_much) = (reader.notes.take_repeated(), work_budget::is_used_up());
         drop(portion);
         if is_too_much {
             reader.notes.rewind(taken);
@@ -100,7 +108,7 @@ pub(super) fn parse_blocks(lines: &[Line<'_>]) -> ParsedBlocks {
             continue;
         }
         let labels = (taken..reader.notes.mark()).filter_map(|at| reader.notes.label_log().get(at));
-        out.takers.extend(labels.map(|(label, _)| (label.clone(), chunk.lines.start)));
+        out.refer(labels.map(|(label, _)| label.clone()), repeated, chunk.lines.start);
         out.text.is_usual &= is_usual;
         let (standing, is_as_written) = (independence(&chunk.kind), is_usual && survey.is_apart);
         let is_alone =
@@ -123,8 +131,8 @@ struct ParseOutput<'s, 'a> {
     lines: &'s [Line<'a>],
     /// The footnote definitions.
     kept: Vec<KeptNote>,
-    /// The first line of the block that references each footnote, by label.
-    takers: HashMap<String, usize>,
+    /// The references to each footnote that is part of an annotation, by label.
+    takers: HashMap<String, References>,
     /// The verbatim lines after the last block: the range of the first chunk, and the end of all chunks.
     raw: Option<(Range<usize>, usize)>,
 }
@@ -134,6 +142,21 @@ impl ParseOutput<'_, '_> {
         self.end_raw();
         self.text.is_usual = false;
         self.kept.push(KeptNote { place: self.text.blocks.len(), lines, label });
+    }
+
+    /// Adds the footnotes that a block takes, and those that it references again. `by` is its first line.
+    fn refer(
+        &mut self,
+        taken: impl Iterator<Item = String>,
+        repeated: impl IntoIterator<Item = String>,
+        by: usize,
+    ) {
+        self.takers.extend(taken.map(|label| (label, References { by, repeated_by: Vec::new() })));
+        for label in repeated {
+            if let Some(references) = self.takers.get_mut(&label) {
+                references.repeated_by.push(by);
+            }
+        }
     }
 
     /// Preserves a chunk verbatim, in one paragraph with directly preceding verbatim chunks.
@@ -175,7 +198,7 @@ impl ParseOutput<'_, '_> {
 
     fn finish(mut self) -> ParsedBlocks {
         self.end_raw();
-        self.text.keep(self.kept, &self.takers, self.lines);
+        self.text.keep(self.kept, self.takers, self.lines);
         self.text
     }
 }
@@ -253,11 +276,11 @@ impl ParsedBlocks {
     }
 
     /// Unreferenced footnote definitions remain at their position.
-    fn keep(&mut self, kept: Vec<KeptNote>, takers: &HashMap<String, usize>, lines: &[Line<'_>]) {
+    fn keep(&mut self, kept: Vec<KeptNote>, mut takers: HashMap<String, References>, lines: &[Line<'_>]) {
         let mut unused = Vec::new();
         for note in kept {
-            match takers.get(&note.label) {
-                Some(by) => self.notes.push(TakenNote { lines: note.lines, by: *by }),
+            match takers.remove(&note.label) {
+                Some(references) => self.notes.push(TakenNote { lines: note.lines, references }),
                 None => unused.push(note),
             }
         }

@@ -77,6 +77,8 @@ pub(super) struct Notes {
     taken: LabelLog,
     /// Labels of footnotes without bodies, for comparing printed text.
     known: Option<Arc<HashSet<String>>>,
+    /// The labels of references to consumed footnotes.
+    repeated: HashSet<String>,
 }
 
 impl Notes {
@@ -113,6 +115,7 @@ impl Notes {
     /// Consumes the body of a footnote. Only the first reference receives it.
     pub(super) fn take(&mut self, label: &str) -> Option<Vec<Block>> {
         if self.is_taken(label) {
+            self.repeated.insert(label.to_owned());
             return None;
         }
         let is_known = self.known.as_ref().is_some_and(|known| known.contains(label));
@@ -123,6 +126,11 @@ impl Notes {
 
     pub(super) fn is_taken(&self, label: &str) -> bool {
         self.taken.has(label)
+    }
+
+    /// Returns the labels of references to consumed footnotes since the last call.
+    pub(super) fn take_repeated(&mut self) -> HashSet<String> {
+        std::mem::take(&mut self.repeated)
     }
 
     /// Returns a checkpoint for [`Self::rewind`].

@@ -97,6 +97,7 @@ fn parse_settled(lines: &[Line<'_>], is_settled: fn(&ParsedBlocks, usize) -> boo
         if is_settled(&text, bytes) {
             return Some(text);
         }
+        kept.add_repeated_references(&text);
         match settle(text, &kept, lines)? {
             Ok(text) => return Some(text),
             Err(conflicts) => kept.add(conflicts)?,
@@ -283,6 +284,33 @@ impl VerbatimRuns {
         is_more.then_some(())
     }
 
+    /// Adds the blocks that reference a footnote after a block in a run. Such a reference is text in its tree, but would
+    /// be the annotation if the block before it is verbatim, so the block has to keep its bytes too.
+    fn add_repeated_references(&mut self, text: &ParsedBlocks) {
+        let mut is_kept = vec![false; text.lines.len()];
+        self.runs.iter().for_each(|run| is_kept[run.blocks.clone()].fill(true));
+        let index = |line: usize| text.lines.partition_point(|own| own.start < line);
+        let is_referenced = |note: &&TakenNote| !note.references.repeated_by.is_empty();
+        let (mut runs, mut left) = (Vec::new(), text.notes.iter().filter(is_referenced).collect::<Vec<_>>());
+        loop {
+            let (own, others): (Vec<_>, Vec<_>) =
+                left.into_iter().partition(|note| is_kept.get(index(note.references.by)) == Some(&true));
+            if own.is_empty() {
+                break;
+            }
+            for first in own.iter().flat_map(|note| &note.references.repeated_by).map(|line| index(*line)) {
+                if is_kept.get(first) == Some(&false) {
+                    let blocks = extend_to_whole_lines(first..first + 1, &text.lines);
+                    is_kept[blocks.clone()].fill(true);
+                    runs.push(VerbatimRun { blocks, reach: 1, is_enough: true });
+                }
+            }
+            left = others;
+        }
+        self.runs.append(&mut runs);
+        self.join();
+    }
+
     /// Merges adjacent runs.
     fn join(&mut self) {
         self.runs.sort_by_key(|run| run.blocks.start);
@@ -313,7 +341,8 @@ impl VerbatimRuns {
             }
             while blocks.next_if(|(at, _)| *at < run.end).is_some() {}
             let span = ranges[run.start].start..ranges[run.end - 1].end;
-            let (own, others): (Vec<_>, Vec<_>) = notes.into_iter().partition(|note| span.contains(&note.by));
+            let (own, others): (Vec<_>, Vec<_>) =
+                notes.into_iter().partition(|note| span.contains(&note.references.by));
             // Footnote definitions are sorted by their lines.
             let is_elsewhere = |at: &usize| {
                 let note = others.get(others.partition_point(|note| note.lines.end <= *at));
@@ -365,7 +394,8 @@ impl CombinedBlocks {
         match index.and_then(|index: usize| self.places.get(index)) {
             Some(place) => vec![place.clone()],
             None => {
-                let refers = |at: &usize| self.notes.iter().any(|note| note.by == ranges[*at].start);
+                let refers =
+                    |at: &usize| self.notes.iter().any(|note| note.references.by == ranges[*at].start);
                 (0..ranges.len()).filter(refers).map(|at| at..at + 1).collect()
             }
         }

@@ -18,8 +18,6 @@ pub(super) struct Labels {
     pub(super) links: HashMap<String, (String, String)>,
     /// The normalized labels of footnotes.
     pub(super) notes: HashSet<String>,
-    /// The normalized labels of footnotes that the parser resolved.
-    resolved_notes: HashSet<String>,
     /// The footnote labels of the annotations, in text order.
     pub(super) annotations: Vec<String>,
     /// The names of unknown tags that have a closing tag.
@@ -58,16 +56,8 @@ impl Labels {
                 }
             });
         }
-        labels.resolved_notes.extend(labels.annotations.iter().map(|name| label(name)));
-        labels.notes.extend(labels.resolved_notes.iter().cloned());
+        labels.notes.extend(labels.annotations.iter().map(|name| label(name)));
         labels
-    }
-
-    /// Returns `true` if text refers to a footnote that the parser did not resolve. It escapes such a reference.
-    pub(super) fn has_unresolved_note(&self, text: &str) -> bool {
-        let names =
-            text.split("[^").skip(1).filter_map(|rest| rest.split_once(']')).map(|(name, _)| label(name));
-        names.into_iter().any(|name| self.notes.contains(&name) && !self.resolved_notes.contains(&name))
     }
 
     fn add(&mut self, source: &str) {

@@ -262,16 +262,9 @@ impl View {
             }
         }
         let plain: String = leaves.iter().map(|leaf| leaf.text.as_str()).collect();
-        let is_escaped_by_author =
-            |leaf: &Leaf| leaf.spelling.as_ref().unwrap_or(&leaf.text).contains("\\[^");
-        let has_notes = |leaf: &Leaf| leaf.spelling.is_none() && self.labels.has_unresolved_note(&leaf.text);
-        let are_notes_escaped = leaves.iter().any(has_notes) && !leaves.iter().any(is_escaped_by_author);
         let nodes = [Node::Text(TextNode::new(leaves))];
         let mut labels = PrintLabels::default();
-        let mut source = write_inlines(&nodes, Notation::Spelled, context, &mut labels).unwrap_or(plain);
-        if are_notes_escaped {
-            source = source.replace("\\[^", "[^");
-        }
+        let source = write_inlines(&nodes, Notation::Spelled, context, &mut labels).unwrap_or(plain);
         work_budget::step(source.len());
         self.memory_left += MEMORY_PER_BYTE * source.len();
         source

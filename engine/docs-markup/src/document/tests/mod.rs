@@ -1,6 +1,7 @@
 //! Conversion between Markdown and documents in both directions.
 
 mod adjacent_blocks;
+mod block_sources;
 mod blocks;
 mod bounds;
 mod changes;

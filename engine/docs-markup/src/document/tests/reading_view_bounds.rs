@@ -131,7 +131,7 @@ fn each_text(all: &[Block], act: &mut impl FnMut(&str)) {
 }
 
 /// A block of Markdown that contains markup of several dialects.
-fn piece() -> impl Strategy<Value = String> {
+pub(super) fn piece() -> impl Strategy<Value = String> {
     let inline = "(word|<u>in</u>|<a href=x target=y>l</a>|<!-- c -->|\\[x\\]|\\[\\^n\\]|<br/>|\\*b\\*|`c`|<img src=i width=9>){1,4}";
     (0..12_u8, inline).prop_map(|(kind, text)| match kind {
         0 => format!("## a{text} {{#id}}\n\n"),
