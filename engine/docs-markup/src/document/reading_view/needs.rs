@@ -30,8 +30,9 @@ fn document_notes(document: &Document) -> bool {
 fn block(block: &Block) -> bool {
     is_verbatim(block)
         || match &block.kind {
-            BlockKind::Code { syntax, .. } => {
+            BlockKind::Code { syntax, title, .. } => {
                 syntax.as_deref().is_some_and(|syntax| dialects::fence(syntax).0 != syntax)
+                    || title.as_deref().is_some_and(has_code)
             }
             BlockKind::CodeLine { .. } => false,
             BlockKind::Blockquote {} => dialects::alert(block).is_some(),
@@ -46,6 +47,11 @@ fn block(block: &Block) -> bool {
 /// Returns `true` for a column whose title may contain HTML, tags or footnote references.
 pub(super) fn is_title_markup(column: &TableColumn) -> bool {
     ["[^", "<", "{%"].iter().any(|sign| column.title.contains(sign))
+}
+
+/// Returns `true` if the title of a code block contains a code span.
+pub(super) fn has_code(title: &str) -> bool {
+    title.matches('`').nth(1).is_some()
 }
 
 /// Returns `true` if a heading ends with attributes, such as `{#id}`.

@@ -66,6 +66,10 @@ impl View {
                     *syntax = Some(language.to_owned()).filter(|language| !language.is_empty());
                     *title = title.take().or(name);
                 }
+                if let Some(title) = title.as_mut().filter(|title| needs::has_code(title)) {
+                    let (nodes, _) = self.line(title, Vec::new());
+                    *title = texts::inline_text(&nodes);
+                }
             }
             BlockKind::Table(data) => {
                 for column in data.definition.values_mut().filter(|column| needs::is_title_markup(column)) {

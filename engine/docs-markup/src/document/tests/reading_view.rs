@@ -385,6 +385,11 @@ fn dialects_are_understood() {
         ("```rust,ignore\nfn main() {}\n```\n", "code[rust](fn main() {})"),
         ("```js title=\"a.js\" {1,3}\nlet x = 1;\n```\n", "code[js \"a.js\"](let x = 1;)"),
         ("```{.js .numberLines}\nx\n```\n", "code[js](x)"),
+        (
+            "{% code title=\"The `a_b_c` of **x** `y`\" %}\n```\nx\n```\n{% endcode %}\n",
+            "code[ \"The a_b_c of x y\"](x)",
+        ),
+        ("{% code title=\"__init__ `\" %}\n```js\nx\n```\n{% endcode %}\n", "code[js \"__init__ `\"](x)"),
         ("~~~ sh\nx\n~~~\n", "code[sh](x)"),
         (
             "See https://example.com/foo here, www.example.com and a@example.com.\n",
