@@ -214,7 +214,10 @@ impl View {
                 id = id.or_else(|| data.id.clone());
             }
             block.visit(&mut |block| {
-                let inlines = block.nodes.iter().filter(|node| node.as_block().is_none());
+                let mut inlines = block.nodes.iter().filter(|node| node.as_block().is_none()).peekable();
+                if inlines.peek().is_some() && !out.is_empty() {
+                    out.push(Node::plain(" "));
+                }
                 out.extend(inlines.cloned());
             });
         }

@@ -225,6 +225,7 @@ fn footnotes_are_attached_to_their_references() {
             "table(T | U / p({a: p(n)}) | p(b)) p({T: p(n)}, {U: p(m)})",
         ),
         ("| T\\[^1] |\n|---|\n| a[^1] |\n\n[^1]: n\n", "table(T[^1] / p({a: p(n)}))"),
+        ("| <p>T</p><p>U <b>V</b></p> |\n|---|\n| a |\n", "table(T U V / p(a))"),
         (
             "{% x %}\n[x][^n]\n{% endx %}\n\n## a[x][^n] {#id}\n\n[x]: /z\n\n[^n]: n\n",
             "p([x]</z>{^1^: p(n)}) h1#id(a[x]</z>{^2^: p(n)})",
