@@ -62,6 +62,12 @@ impl Expansions {
             Token::Text(text) => out.push_str(text),
             Token::Literal(text) => out.push_str(&text),
             Token::Hidden => {}
+            Token::Value(value) => {
+                if let Some(rest) = left.checked_sub(value.len()) {
+                    left = rest;
+                    out.push_str(value);
+                }
+            }
             Token::Directive(directive) => {
                 let Some((key, value)) = self.values(directive.place).get_key_value(&directive.key()) else {
                     return out.push_str(directive.fallback);

@@ -102,7 +102,7 @@ pub fn resolve(
     let (mut has_any, mut is_plain) = (false, true);
     scan(text, config.format, Place::Text, &mut |token| match token {
         Token::Text(_) => {}
-        Token::Literal(_) | Token::Hidden => is_plain = false,
+        Token::Literal(_) | Token::Hidden | Token::Value(_) => is_plain = false,
         Token::Directive(directive) => {
             has_any = true;
             if seen.insert((directive.place, directive.key())) {
@@ -255,6 +255,14 @@ impl<'r> Resolver<'r> {
             Token::Text(text) => out.push_str(text),
             Token::Literal(text) => out.push_str(&text),
             Token::Hidden => {}
+            Token::Value(value) => {
+                let is_fit = out.len() + value.len() <= MAX_EXPANDED_BYTES;
+                if !is_fit {
+                    self.full("the results of its directives are too long");
+                } else if self.take(value) {
+                    out.push_str(value);
+                }
+            }
             Token::Directive(directive) => {
                 let value = self.value(&directive);
                 let value = if value.is_empty() { directive.fallback.to_owned() } else { value };

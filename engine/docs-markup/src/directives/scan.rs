@@ -1,6 +1,6 @@
 //! Scanner for directives. Its time is linear in the length of the text.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashMap};
 
 use super::fences::{Fence, FenceKind, hint_line, visible_code};
 use crate::gitsync::BookFormat;
@@ -10,8 +10,10 @@ pub(super) enum Token<'t> {
     Text(&'t str),
     /// Text in which directives are not evaluated, without its escapes, or other text in place of a line.
     Literal(Cow<'t, str>),
-    /// A line that readers do not see.
+    /// Source that readers do not see: a line of code, or the definition of a value.
     Hidden,
+    /// A value that the text defines.
+    Value(&'t str),
     Directive(Directive<'t>),
 }
 
@@ -53,7 +55,15 @@ const MAX_DIRECTIVE_BYTES: usize = 500;
 
 /// Calls `visit` with all parts of a text, in order. `place` is the place of the text itself.
 pub(super) fn scan<'t>(text: &'t str, format: BookFormat, place: Place, visit: &mut dyn FnMut(Token<'t>)) {
-    let mut scanner = Scanner { format, place, fences: Vec::new(), is_raw: false, is_in_span: false, visit };
+    let mut scanner = Scanner {
+        format,
+        place,
+        fences: Vec::new(),
+        is_raw: false,
+        is_in_span: false,
+        values: HashMap::new(),
+        visit,
+    };
     for line in text.split_inclusive('\n') {
         scanner.line(line);
     }
@@ -72,6 +82,8 @@ struct Scanner<'v, 't> {
     is_raw: bool,
     /// `true` after an odd number of backticks in a line of HonKit.
     is_in_span: bool,
+    /// The values that the text has defined so far, by name.
+    values: HashMap<&'t str, &'t str>,
     visit: &'v mut dyn FnMut(Token<'t>),
 }
 
@@ -229,6 +241,10 @@ impl<'t> Scanner<'_, 't> {
                     self.honkit_text(&line[done..start]);
                     self.is_raw = is_raw;
                 }
+                HonkitAction::Show(value) => {
+                    self.honkit_text(&line[done..start]);
+                    (self.visit)(value.map_or(Token::Hidden, Token::Value));
+                }
                 HonkitAction::Directive(found) => {
                     self.honkit_text(&line[done..start]);
                     self.directive(prefix, (start, &line[start..end + 2]), found);
@@ -239,21 +255,50 @@ impl<'t> Scanner<'_, 't> {
         self.honkit_text(&line[done..]);
     }
 
-    fn honkit_action(&self, inside: &'t str, is_tag: bool) -> HonkitAction<'t> {
+    fn honkit_action(&mut self, inside: &'t str, is_tag: bool) -> HonkitAction<'t> {
         match inside {
             "raw" if is_tag && !self.is_raw => HonkitAction::Raw(true),
             "endraw" if is_tag => HonkitAction::Raw(false),
             _ if self.is_raw => HonkitAction::Keep,
             _ if is_tag => match inside.strip_prefix("include").map(str::trim).and_then(quoted) {
                 Some(path) => HonkitAction::Directive(("include", path)),
-                None => HonkitAction::Keep,
+                None => self.define(inside),
             },
             _ => match inside.strip_prefix("book.") {
                 Some(name) if name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')) => {
                     HonkitAction::Directive(("book", name))
                 }
-                _ => HonkitAction::Keep,
+                _ => self
+                    .values
+                    .get(inside)
+                    .map_or(HonkitAction::Keep, |value| HonkitAction::Show(Some(value))),
             },
+        }
+    }
+
+    /// Defines a value by `set name = value`. Another expression than a literal or a defined value has no value.
+    fn define(&mut self, inside: &'t str) -> HonkitAction<'t> {
+        let definition = inside.strip_prefix("set").filter(|rest| rest.starts_with([' ', '\t']));
+        let Some((name, written)) = definition.and_then(|rest| rest.split_once('=')) else {
+            return HonkitAction::Keep;
+        };
+        let (name, written) = (name.trim(), written.trim());
+        let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let is_number = written.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+        let is_literal = matches!(written, "true" | "false") || (is_number && written.parse::<f64>().is_ok());
+        let value = quoted(written)
+            .filter(|text| !text.contains('\\'))
+            .or_else(|| is_literal.then_some(written))
+            .or_else(|| self.values.get(written).copied());
+        match value.filter(|_| is_name) {
+            Some(value) => {
+                self.values.insert(name, value);
+                HonkitAction::Show(None)
+            }
+            None => {
+                self.values.remove(name);
+                HonkitAction::Keep
+            }
         }
     }
 
@@ -300,6 +345,8 @@ enum HonkitAction<'t> {
     Keep,
     /// Begins or ends raw text.
     Raw(bool),
+    /// Shows a value, or nothing in place of a definition.
+    Show(Option<&'t str>),
     Directive((&'t str, &'t str)),
 }
 

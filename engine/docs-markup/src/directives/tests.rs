@@ -289,6 +289,48 @@ fn honkit_templates_are_evaluated() {
 }
 
 #[test]
+fn values_of_a_page_of_honkit_are_shown() {
+    let config = RepoConfig::from_honkit("{\"variables\": {\"v\": 2}}", &RepoPath::default());
+    let known = [("src/a.md", "{% set x = 'own' %}{{ x }} {{ y }}")];
+    for (text, expected) in [
+        ("{% set x = \"1.0\" %}\n[a](b/{{ x }}) {{x}} `{{- x -}}`\n", "\n[a](b/1.0) 1.0 `1.0`\n"),
+        ("{{ x }} {% set x = 'a' %}{{ x }} {% set x = 'b' %}{{ x }}", "{{ x }} a b"),
+        (
+            "{%- set a_1 = -1.5 -%}{%set b = a_1%}{% set c = true %}{{ a_1 }} {{ b }} {{ c }}",
+            "-1.5 -1.5 true",
+        ),
+        ("{% set x = 'a' %}{% set x = y + 1 %}{{ x }}", "{% set x = y + 1 %}{{ x }}"),
+        ("{% set x = 'a\\'b' %} {% set %} {% setx = 1 %}", "{% set x = 'a\\'b' %} {% set %} {% setx = 1 %}"),
+        ("{% raw %}{% set x = 1 %}{{ x }}{% endraw %}", "\\{% set x = 1 %}{{ x }}"),
+        ("{% set x = 1 %}\n```\n{{ x }} {{ x | title }}\n```\n", "\n```\n1 {{ x | title }}\n```\n"),
+        ("{% set y = 'page' %}{% include \"./a.md\" %} {{ y }} {{ x }}", "own {{ y }} page {{ x }}"),
+        (
+            "{% set i = '<b>!</b>' %}{% filename %}{{ i }} a.py{% endfilename %}",
+            "{% filename %}<b>!</b> a.py{% endfilename %}",
+        ),
+    ] {
+        assert_eq!(shown(&config, text, &known), (expected.to_owned(), vec![]), "{text}");
+    }
+    assert_eq!(shown(&mdbook(), "{% set x = 1 %}{{ x }}", &[]).0, "{% set x = 1 %}{{ x }}");
+}
+
+#[test]
+fn values_of_a_page_have_a_bounded_size() {
+    let config = RepoConfig::from_honkit("", &RepoPath::default());
+    let text = format!("{{% set x = \"{}\" %}}{}", "a".repeat(400), "{{x}}".repeat(MAX_EXPANDED_BYTES / 8));
+    let (page, _) = shown(&config, &text, &[]);
+    assert!(page.len() + text.len() <= MAX_EXPANDED_BYTES && page.len() > 300_000, "{}", page.len());
+    let (included, warnings) = shown(&config, "{% include \"a.md\" %}", &[("src/a.md", &text)]);
+    assert!(included.len() <= MAX_EXPANDED_BYTES);
+    assert_eq!(warnings, ["the results of its directives are too long; the rest is not shown"]);
+    let known = files(&[("src/a.md", &text)]);
+    let mut budget = IncludeBudget { read_bytes: text.len() + 1_000, ..IncludeBudget::default() };
+    let page = RepoPath::new("src/page.md").unwrap();
+    let found = resolve("{% include \"a.md\" %}", &page, &config, &known, &mut budget).unwrap();
+    assert_eq!((found.expansions.expand("{% include \"a.md\" %}").len(), budget.read_bytes), (800, 200));
+}
+
+#[test]
 fn other_repositories_have_no_directives() {
     let config = RepoConfig::read(None, &RepoPath::default()).unwrap();
     assert_eq!(shown(&config, "{{#include a.md}} {% raw %}", &[]).0, "{{#include a.md}} {% raw %}");
@@ -359,7 +401,7 @@ fn admonitions_of_mdbook_become_hints() {
 proptest! {
     #[test]
     fn arbitrary_text_never_panics(
-        text in "(\\{\\{|\\}\\}|#|include |a\\.md|\\\\|\\{%|%\\}|raw|endraw|book\\.v| |\n|```|> |ä|\"|:|admonish|rust|# |\\PC){0,60}"
+        text in "(\\{\\{|\\}\\}|#|include |a\\.md|\\\\|\\{%|%\\}|raw|endraw|book\\.v|set |x|=| |\n|```|> |ä|\"|:|admonish|rust|# |\\PC){0,60}"
     ) {
         for config in [mdbook(), RepoConfig::from_honkit("{}", &RepoPath::default())] {
             let known = files(&[("src/a.md", &text)]);
