@@ -49,8 +49,14 @@ async fn exported(w: &World, space: &SpaceId) -> Job {
 
 /// Imports the current state of the remote, even if it was just exported.
 async fn import_again(w: &World, space: &SpaceId) {
+    import_folder(w, space, "").await;
+}
+
+/// Imports the current state of a folder of the remote.
+async fn import_folder(w: &World, space: &SpaceId, folder: &str) {
     w.clock.advance(Duration::from_millis(1));
-    let request = json!({ "url": URL, "ref": "refs/heads/main", "force": true });
+    let request =
+        json!({ "url": URL, "ref": "refs/heads/main", "force": true, "repoProjectDirectory": folder });
     let request: ImportGitRepository = serde_json::from_value(request).expect("a request");
     w.as_admin().space(space).import_git(request).await.expect("enqueued");
     w.platform.settle().await.expect("settled");

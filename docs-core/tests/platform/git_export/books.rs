@@ -366,6 +366,32 @@ async fn templates_of_honkit_are_evaluated_for_readers_only() {
 }
 
 #[tokio::test]
+async fn languages_of_a_honkit_book_share_its_configuration() {
+    let (w, remote, space) = world_of(&[
+        ("book.json", "{ \"variables\": { \"version\": 3 } }"),
+        ("LANGS.md", "* [English](en/)\n* [日本語](ja/)\n* [Français](fr/)\n"),
+        ("README.md", "# About\n"),
+        ("en/SUMMARY.md", "* [Start](README.md)\n"),
+        ("en/README.md", "# Start\n\n{% set x = \"a\" %}{{ book.version }} {{ x }}\n"),
+        ("ja/SUMMARY.md", "* [Start](README.md)\n"),
+        ("ja/README.md", "# Start\n\n{{ book.version }}\n"),
+        ("ja/book.json", "{ \"variables\": { \"version\": 4 } }"),
+    ])
+    .await;
+    let reported = log(&latest(&w, &space).await);
+    assert!(reported.contains("as the project directory, such as `en`, `ja`"), "{reported}");
+    let before = files(&remote);
+    for (folder, expected) in [("en", "3 a\n"), ("ja", "4\n")] {
+        import_folder(&w, &space, folder).await;
+        assert_eq!(outline(&w, &space).await, ["Start /readme"]);
+        assert_eq!(shown(&w, &space, "readme").await, expected);
+        let request = json!({ "force": true, "repoProjectDirectory": folder });
+        assert_eq!(export(&w, &space, request).await, (JobState::Done, None));
+        assert_eq!(files(&remote), before);
+    }
+}
+
+#[tokio::test]
 async fn symbolic_links_are_not_included() {
     let (w, remote, space) = world_of(LISTINGS).await;
     remote.edit(|repository| {

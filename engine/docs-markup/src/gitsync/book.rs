@@ -20,6 +20,9 @@ pub const HONKIT_FILE: &str = "book.json";
 /// The configuration of HonKit as a program, which is never run.
 pub const HONKIT_SCRIPT: &str = "book.js";
 
+/// The list of the languages of a book of HonKit, next to their folders.
+pub const LANGUAGES_FILE: &str = "LANGS.md";
+
 /// Maximum size of `book.toml` and `book.json` in bytes: 256 KiB.
 pub const MAX_BOOK_BYTES: u64 = 256 << 10;
 

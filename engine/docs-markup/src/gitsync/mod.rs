@@ -34,7 +34,7 @@ mod vars;
 
 use crate::syntax::yaml;
 
-pub use book::{HONKIT_FILE, HONKIT_SCRIPT, MAX_BOOK_BYTES, MDBOOK_FILE, link_whole_book};
+pub use book::{HONKIT_FILE, HONKIT_SCRIPT, LANGUAGES_FILE, MAX_BOOK_BYTES, MDBOOK_FILE, link_whole_book};
 pub use config::{CONFIG_FILE, MAX_CONFIG_BYTES, Redirect, RepoConfig, content_folder};
 pub use export::{
     AdoptablePaths, ExportPlan, FileTemplate, OmittedFile, PageContent, Repository, SpaceFile, SpaceInclude,

@@ -6,9 +6,9 @@ use docs_model::{MAX_PATH_BYTES, MAX_REUSABLES, MAX_SIBLINGS, MAX_SPACE_FILES, M
 use serde_json::Value;
 
 use super::{
-    BookFormat, FormatError, MAX_CONFIG_BYTES, MAX_ITEMS, PlannedFile, Redirect, RepoConfig, RepoPath,
-    RepoTree, Summary, SummaryItem, SummaryKind, Warning, infer, path::split_extension, report::Warnings,
-    summary::humanise,
+    BookFormat, FormatError, LANGUAGES_FILE, MAX_CONFIG_BYTES, MAX_ITEMS, PlannedFile, Redirect, RepoConfig,
+    RepoPath, RepoTree, Summary, SummaryItem, SummaryKind, Warning, infer, path::split_extension,
+    report::Warnings, summary::humanise,
 };
 use crate::{UniqueNames, slugify};
 
@@ -102,6 +102,27 @@ pub struct PlannedInclude {
     pub file: PlannedFile,
 }
 
+/// Maximum number of languages that a warning names.
+const MAX_NAMED_LANGUAGES: usize = 10;
+
+/// Warns if the folder contains a book in several languages, each of which has a table of contents of its own.
+fn warn_of_languages(config: &RepoConfig, tree: &RepoTree, warnings: &mut Warnings) {
+    let list = config.root.child(LANGUAGES_FILE);
+    if !tree.has(&list) {
+        return;
+    }
+    let name = config.summary.name();
+    let folders = tree.paths_in(&config.root).filter(|path| path.name() == name).map(RepoPath::folder);
+    let languages = folders.filter(|folder| folder.folder() == config.root && !folder.is_root());
+    let named: Vec<String> =
+        languages.take(MAX_NAMED_LANGUAGES).map(|folder| format!("`{folder}`")).collect();
+    if !named.is_empty() {
+        let message = "lists the languages of a book; import each into a space of its own, with its folder as the \
+                       project directory, such as";
+        warnings.push(&list, None, format!("{message} {}", named.join(", ")));
+    }
+}
+
 impl ImportPlan {
     /// Plans an import. `summary` is the text of the configured table of contents. Without it, the page tree is derived
     /// from the folders.
@@ -135,6 +156,9 @@ impl ImportPlan {
             Some(text) => Summary::read(text, config, tree)?,
             None => infer(config, tree)?,
         };
+        if summary.is_none() {
+            warn_of_languages(config, tree, &mut warnings);
+        }
         warnings.append(outline.warnings);
         let mut items = match outline.items {
             items if items.is_empty() => only_readme(config, tree, &mut warnings)?,

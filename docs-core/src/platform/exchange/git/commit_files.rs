@@ -6,8 +6,8 @@ use super::sync::{format_error, git_error, path_error};
 use crate::{
     Result,
     content::gitsync::{
-        BookFormat, CommitEntry, EntryKind, HONKIT_FILE, HONKIT_SCRIPT, MAX_BOOK_BYTES, MDBOOK_FILE,
-        RepoConfig, RepoPath, RepoTree,
+        BookFormat, CommitEntry, EntryKind, HONKIT_FILE, HONKIT_SCRIPT, LANGUAGES_FILE, MAX_BOOK_BYTES,
+        MDBOOK_FILE, RepoConfig, RepoPath, RepoTree,
     },
     model::without_nul,
     ports::{Checkout, RepoEntry, RepoEntryKind},
@@ -56,14 +56,34 @@ pub(super) fn repo_tree(checkout: &dyn Checkout) -> RepoTree {
 }
 
 /// Returns the configuration of a repository of mdBook or HonKit, or `None` for another repository. A file that cannot
-/// be read is a warning of the configuration.
+/// be read is a warning of the configuration. The languages of a HonKit book share the configuration next to
+/// [`LANGUAGES_FILE`], unless they have one of their own.
 pub(super) async fn book_config(
     checkout: Option<&dyn Checkout>,
     tree: &RepoTree,
     project: &RepoPath,
 ) -> Result<Option<RepoConfig>> {
+    if let Some(own) = book_config_in(project, checkout, tree, project).await? {
+        return Ok(Some(own));
+    }
+    let book = project.folder();
+    let languages = book.join(LANGUAGES_FILE).map_err(|error| path_error(&error))?;
+    if project.is_root() || tree.file(&languages).map_err(format_error)?.is_none() {
+        return Ok(None);
+    }
+    let shared = book_config_in(&book, checkout, tree, project).await?;
+    Ok(Some(shared.unwrap_or_else(|| RepoConfig::from_honkit("", project))))
+}
+
+/// Reads the configuration in a folder, for the content of the project directory.
+async fn book_config_in(
+    folder: &RepoPath,
+    checkout: Option<&dyn Checkout>,
+    tree: &RepoTree,
+    project: &RepoPath,
+) -> Result<Option<RepoConfig>> {
     for (name, format) in [(MDBOOK_FILE, BookFormat::MdBook), (HONKIT_FILE, BookFormat::HonKit)] {
-        let path = project.join(name).map_err(|error| path_error(&error))?;
+        let path = folder.join(name).map_err(|error| path_error(&error))?;
         let text = match tree.file(&path) {
             Ok(None) => continue,
             Ok(Some(file)) if file.size > MAX_BOOK_BYTES => {
@@ -83,7 +103,7 @@ pub(super) async fn book_config(
             BookFormat::HonKit | BookFormat::Native => RepoConfig::from_honkit(&text, project),
         }));
     }
-    let script = project.join(HONKIT_SCRIPT).map_err(|error| path_error(&error))?;
+    let script = folder.join(HONKIT_SCRIPT).map_err(|error| path_error(&error))?;
     if tree.file(&script).ok().flatten().is_none() {
         return Ok(None);
     }

@@ -15,6 +15,7 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
             "adapters/docs-worker/src/process.rs::MAX_STDERR",
             "docs-server/src/health_check.rs::MAX_RESPONSE_BYTES",
             "engine/docs-markup/src/gitsync/vars.rs::MAX_SHOWN",
+            "engine/docs-markup/src/gitsync/plan.rs::MAX_NAMED_LANGUAGES",
             "engine/docs-markup/src/gitsync/plan.rs::MAX_NAMED_PAGES",
             "engine/docs-markup/src/gitsync/plan.rs::MAX_NAMED_TITLE",
             "docs-core/src/platform/exchange/git/import/files.rs::MAX_NAMED_POINTERS",

@@ -46,6 +46,22 @@ fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
+fn folders_of_languages_are_reported() {
+    let warnings = |files: &[&str], summary: Option<&str>| -> Vec<String> {
+        plan("", files, summary).unwrap().warnings.iter().map(ToString::to_string).collect()
+    };
+    let book =
+        ["LANGS.md", "README.md", "en/SUMMARY.md", "en/a.md", "en/x/SUMMARY.md", "ja/SUMMARY.md", "ja/a.md"];
+    let message = "LANGS.md: lists the languages of a book; import each into a space of its own, with its folder as \
+                   the project directory, such as `en`, `ja`";
+    assert!(warnings(&book, None).contains(&message.to_owned()), "{:?}", warnings(&book, None));
+    let is_reported = |found: Vec<String>| found.iter().any(|warning| warning.starts_with("LANGS.md"));
+    assert!(!is_reported(warnings(&book, Some("* [A](en/a.md)\n"))));
+    assert!(!is_reported(warnings(&["LANGS.md", "README.md", "en/a.md"], None)));
+    assert!(!is_reported(warnings(&book[1..], None)));
+}
+
+#[test]
 fn unlisted_readme_becomes_the_first_page() {
     let files = ["README.md", "a.md", "b/README.md"];
     let shown = |config, summary| pages(&plan(config, &files, Some(summary)).unwrap());
