@@ -22,16 +22,20 @@ fn check_blocks(text: &str, definitions: &str) -> Result<(), TestCaseError> {
     let mut has_note = false;
     for (index, (block, range)) in blocks.iter().zip(&source.ranges).enumerate() {
         let own = &text[range.clone()];
+        let is_shared = |at: usize| source.ranges.get(at).is_some_and(|other| other == range);
+        // The blocks within an unknown tag have the range of the tag.
+        if is_shared(index + 1) || is_shared(index.wrapping_sub(1)) {
+            has_note |= annotations(block) > 0;
+            continue;
+        }
         if is_verbatim(block) {
             let joined: String = spelling::text_of_nodes(&block.nodes);
             let is_note = source.notes.iter().any(|note| range.start <= note.start && note.end <= range.end);
             prop_assert!(is_note || own.trim_matches('\n') == joined, "{own:?} is {joined:?} in {text:?}");
             continue;
         }
-        let is_shared = |at: usize| source.ranges.get(at).is_some_and(|other| other == range);
-        // A repeated reference is text, and the blocks within an unknown tag have the range of the tag.
-        let is_alone =
-            !(has_note && own.contains("[^n]")) && !is_shared(index + 1) && !is_shared(index.wrapping_sub(1));
+        // A repeated reference is text.
+        let is_alone = !(has_note && own.contains("[^n]"));
         has_note |= annotations(block) > 0;
         if is_alone {
             let alone = parse(&format!("{own}\n\n{definitions}"));
