@@ -104,6 +104,8 @@ mod people;
 mod platform;
 #[path = "http/prepared.rs"]
 mod prepared;
+#[path = "http/published_clients.rs"]
+mod published_clients;
 #[path = "http/rate.rs"]
 mod rate;
 #[path = "http/readiness.rs"]
