@@ -66,12 +66,6 @@ pub(super) const INPUTS: &[Input] = &[Input {
             "docs-server/tests/server/connections/responses.rs::requests_of_a_client_that_does_not_read_wait",
         ).measured("unread responses"),
         bound(
-            "Bytes of complete responses that wait until others are read, divided by these bytes",
-            "docs-server/src/serve/memory.rs::WAITING_SHARE",
-            Beyond::Unavailable,
-            "docs-server/src/serve/memory.rs::unread_responses_of_all_clients_are_bounded",
-        ).within("unread responses"),
-        bound(
             "Requests of addresses without unread responses that are admitted beyond these bytes",
             "docs-server/src/serve/memory.rs::RESERVED_REQUESTS",
             Beyond::Queued,
