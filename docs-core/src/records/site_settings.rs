@@ -260,10 +260,16 @@ impl RedirectRecord {
         counter(site.as_str(), "redirectWildcards")
     }
 
-    /// Unique index from a normalized source path on a site to its redirect.
+    /// Unique index from a normalized source path on a site to its live redirect.
     #[must_use]
     pub fn by_source(site: &SiteId, normalized: &str) -> Key {
         unique("srd.source", site.as_str(), normalized)
+    }
+
+    /// Unique index from a normalized source path on a site to its draft.
+    #[must_use]
+    pub fn by_draft_source(site: &SiteId, normalized: &str) -> Key {
+        unique("srd.draft", site.as_str(), normalized)
     }
 }
 
@@ -280,7 +286,13 @@ impl Indexed for RedirectRecord {
             index(Self::by_site(&self.site).time(self.created_at.time())),
             index(Self::by_change(&self.site).time(changed.time())),
             index(Self::by_path(&self.site).part(&source)),
-            Row::Unique(Self::by_source(&self.site, &source), text(id)),
+            Row::Unique(
+                match self.draft {
+                    true => Self::by_draft_source(&self.site, &source),
+                    false => Self::by_source(&self.site, &source),
+                },
+                text(id),
+            ),
             Row::Count(Self::count_in(&self.site)),
         ];
         rows.extend(self.destination.part().map(|part| index(Self::by_target(part))));

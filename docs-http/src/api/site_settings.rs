@@ -3,10 +3,10 @@
 use docs_core::{
     Platform,
     model::{
-        CreateShareLink, CreateSiteRedirect, Customization, CustomizationOverride, List, OrgId,
-        PublishingAuth, RedirectId, RedirectOrder, RedirectSource, ResolvedRedirect, ShareLink, ShareLinkId,
-        SiteAdaptiveSchema, SiteId, SiteRedirect, SiteSpaceId, TemplateConditions, UpdateAdaptiveSchema,
-        UpdatePublishingAuth, UpdateShareLink, UpdateSiteRedirect,
+        BulkRedirectResults, BulkUpsertSiteRedirects, CreateShareLink, CreateSiteRedirect, Customization,
+        CustomizationOverride, List, OrgId, PublishingAuth, RedirectId, RedirectOrder, RedirectSource,
+        ResolvedRedirect, ShareLink, ShareLinkId, SiteAdaptiveSchema, SiteId, SiteRedirect, SiteSpaceId,
+        TemplateConditions, UpdateAdaptiveSchema, UpdatePublishingAuth, UpdateShareLink, UpdateSiteRedirect,
     },
     platform::RedirectFilter,
 };
@@ -280,7 +280,7 @@ impl SiteSettings {
 
     /// Create a redirect
     ///
-    /// Redirects a path of the site to a section, a space, a page or a URL. A path can have only one redirect. A source
+    /// Redirects a path of the site to a section, a space, a page or a URL. A path can have one live redirect and one draft. A source
     /// that ends with `*` applies to all paths that begin with the text before it.
     #[oai(path = "/redirects", method = "post", operation_id = "createSiteRedirect")]
     async fn create_redirect(
@@ -299,6 +299,23 @@ impl SiteSettings {
                 .create(new.0)
                 .await?,
         ))
+    }
+
+    /// Create, change, delete and publish redirects
+    ///
+    /// Each item applies to the redirect with its source: `destination` creates or replaces the live redirect, or the
+    /// draft with the intent `draft`, and `null` deletes it. The intent `publish` makes the draft live, in place of the
+    /// live redirect with its source. The items are applied in order and independently of each other; a rejected item
+    /// has a result with the status `error`. The changes are stored in batches, so if a request fails, repeat it.
+    #[oai(path = "/redirects", method = "put", operation_id = "bulkUpsertSiteRedirects")]
+    async fn set_redirects(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+        changes: Strict<BulkUpsertSiteRedirects>,
+    ) -> ApiResult<Reply<BulkRedirectResults>> {
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).redirects().bulk_upsert(changes.0).await?))
     }
 
     /// Change a redirect

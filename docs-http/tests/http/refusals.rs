@@ -259,6 +259,10 @@ impl World {
             | "updateSiteAdaptiveSchema" => {
                 site_settings::body(id, &self.names["siteSpaceId"], &self.names["pageId"])
             }
+            "bulkUpsertSiteRedirects" => json!({ "redirects": [{
+                "source": "/bulk",
+                "destination": { "kind": "site-space", "siteSpaceId": self.names["siteSpaceId"] },
+            }] }),
             "resolvePublishedContentByUrl" => json!({ "url": self.published() }),
             other => return structure::body(other, &self.names),
         })

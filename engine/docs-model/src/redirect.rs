@@ -5,9 +5,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+#[cfg(feature = "schema")]
+use super::Patch;
 use super::{
-    BoundedText, PageId, RedirectId, SectionId, SiteSpaceId, Timestamp, Url, formed_text::formed_text,
-    list::constants, patch::deserialize_non_null, typed_value::part,
+    BoundedText, BoundedVec, PageId, RedirectId, SectionId, SiteSpaceId, Timestamp, Url,
+    formed_text::formed_text, list::constants, patch::deserialize_non_null, typed_value::part,
 };
 
 /// Pattern of a source path.
@@ -157,6 +159,20 @@ mod parts {
     }
 
     #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub(super) enum Intent {
+        Live,
+        Draft,
+        Publish,
+    }
+
+    #[derive(Deserialize)]
+    pub(super) struct WithIntent {
+        #[serde(default, deserialize_with = "super::deserialize_non_null")]
+        pub(super) intent: Option<Intent>,
+    }
+
+    #[derive(Deserialize)]
     pub(super) struct Tagged {
         pub(super) kind: Kind,
     }
@@ -303,6 +319,131 @@ pub struct UpdateSiteRedirect {
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub permanent: Option<bool>,
+}
+
+/// A list of changes of the redirects of a site. Each is applied independently of the others, in this order.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct BulkUpsertSiteRedirects {
+    pub redirects: BoundedVec<BulkSiteRedirect, 1, 500>,
+}
+
+/// A change of the redirect with a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(untagged))]
+pub enum BulkSiteRedirect {
+    Publish(PublishSiteRedirect),
+    Upsert(UpsertSiteRedirect),
+}
+
+/// Makes a draft live. It replaces the live redirect with the same source.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct PublishSiteRedirect {
+    /// The source path of the draft.
+    pub source: RedirectSource,
+    /// Always `publish`.
+    pub intent: PublishIntent,
+}
+
+/// Creates, changes or deletes the live redirect or the draft with a source.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct UpsertSiteRedirect {
+    /// The source path on the site.
+    pub source: RedirectSource,
+    /// `draft` selects the draft with the source. Defaults to `live`.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub intent: Option<UpsertIntent>,
+    /// The destination; `null` deletes the redirect.
+    #[serde(deserialize_with = "Option::deserialize")]
+    #[cfg_attr(feature = "schema", schemars(with = "Patch<RedirectDestinationInput>"))]
+    pub destination: Option<RedirectDestinationInput>,
+    /// `true` appends the text that the `*` of the source matches to the destination. Defaults to `false`.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub capture_wildcard: Option<bool>,
+    /// `true` redirects visitors of a public site with 308 instead of 307. If omitted, an existing redirect keeps its
+    /// value.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub permanent: Option<bool>,
+}
+
+/// The intent to publish a draft.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum PublishIntent {
+    Publish,
+}
+
+/// The redirect that a change applies to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum UpsertIntent {
+    #[default]
+    Live,
+    Draft,
+}
+
+impl BulkSiteRedirect {
+    #[must_use]
+    pub const fn source(&self) -> &RedirectSource {
+        match self {
+            Self::Publish(publish) => &publish.source,
+            Self::Upsert(upsert) => &upsert.source,
+        }
+    }
+
+    /// Returns `true` if the result of the change is a draft.
+    #[must_use]
+    pub fn is_draft(&self) -> bool {
+        matches!(self, Self::Upsert(UpsertSiteRedirect { intent: Some(UpsertIntent::Draft), .. }))
+    }
+}
+
+impl<'de> Deserialize<'de> for BulkSiteRedirect {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        match part::<parts::WithIntent, _>(value.clone())?.intent {
+            Some(parts::Intent::Publish) => part(value).map(Self::Publish),
+            Some(parts::Intent::Live | parts::Intent::Draft) | None => part(value).map(Self::Upsert),
+        }
+    }
+}
+
+/// The results of a list of changes of redirects, in its order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct BulkRedirectResults {
+    pub results: Vec<BulkRedirectResult>,
+}
+
+/// The result of a change of a redirect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(tag = "status", rename_all = "camelCase")]
+pub enum BulkRedirectResult {
+    /// The redirect was created.
+    Created { source: RedirectSource, draft: bool, id: RedirectId },
+    /// The redirect has the values of the request.
+    Updated { source: RedirectSource, draft: bool, id: RedirectId },
+    /// The redirect does not exist any more.
+    Deleted { source: RedirectSource, draft: bool },
+    /// The draft is live.
+    Published { source: RedirectSource, draft: bool, id: RedirectId },
+    /// The change was rejected.
+    Error {
+        source: RedirectSource,
+        draft: bool,
+        /// The reason for the rejection.
+        error: String,
+    },
 }
 
 /// A redirect and its resolved target.

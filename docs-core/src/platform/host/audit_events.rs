@@ -132,6 +132,7 @@ const ACTIONS: &[(&str, &str)] = &[
     ("publishing_auth_change", "Change visitor authentication of a site"),
     ("redirect_change", "Change or delete a redirect of a site"),
     ("redirect_create", "Create a redirect of a site"),
+    ("redirects_change", "Change several redirects of a site"),
     ("review_submit", "Submit a review"),
     ("reviewer_unask", "Withdraw a review request"),
     ("reviewers_ask", "Request reviews"),

@@ -1,5 +1,6 @@
 //! Redirects from former paths of a site to its current content or to other sites.
 
+mod bulk;
 mod record;
 mod resolve;
 
@@ -9,7 +10,7 @@ use async_trait::async_trait;
 use docs_macros::{boxed, operation};
 use serde::{Deserialize, Serialize};
 
-use self::record::{find, missing_redirect, unknown_destination, view};
+use self::record::{find, missing_redirect, put_changed, unknown_destination, view};
 use crate::{
     Error, ErrorKind, Result,
     model::{
@@ -67,7 +68,7 @@ impl<'p> Redirects<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor manages the site; `Invalid` for a destination that is not on the site; `Conflict`
-    /// if another redirect has the same source, or the site has 10,000 redirects.
+    /// if another redirect has the same source (a draft and a live redirect may share one), or the site has 10,000 redirects.
     ///
     /// # Example
     ///
@@ -149,6 +150,17 @@ impl<'p> RedirectHandle<'p> {
 
 fn source_conflict() -> Error {
     Error::conflict("source: is in use by another redirect of the site")
+}
+
+/// Checks the destination of a new redirect, and the number of redirects of its site.
+async fn check_new(tx: &Tx, redirect: &RedirectRecord) -> Result<()> {
+    require_parent(tx, redirect).await?;
+    if tx.number(&RedirectRecord::count_in(&redirect.site)).await? >= MAX_REDIRECTS {
+        return Err(Error::conflict(format!(
+            "a site must have at most {MAX_REDIRECTS} redirects; delete one first"
+        )));
+    }
+    Ok(())
 }
 
 /// Checks, when a redirect is stored, that its destination is on the site.
@@ -242,12 +254,7 @@ impl Operation for PurgeRedirects {
 async fn redirect_creation(tx: &mut Tx, actor: &Actor, org: &OrgId, record: &RedirectRecord) -> Result<()> {
     let site = &record.site;
     access::require_site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
-    require_parent(tx, record).await?;
-    if tx.number(&RedirectRecord::count_in(site)).await? >= MAX_REDIRECTS {
-        return Err(Error::conflict(format!(
-            "a site must have at most {MAX_REDIRECTS} redirects; delete one first"
-        )));
-    }
+    check_new(tx, record).await?;
     tx.create(record.clone());
     Ok(())
 }
@@ -286,7 +293,6 @@ async fn redirect_update(
     if new == *old {
         return Ok(old);
     }
-    new.updated_at = Some(now.later_than(new.updated_at.unwrap_or(new.created_at)));
     match require_parent(tx, &new).await {
         // The destination was removed from the site, so the redirect is about to be removed as well.
         Err(error) if destination.is_none() && error.kind() == ErrorKind::Invalid => {
@@ -294,5 +300,5 @@ async fn redirect_update(
         }
         other => other?,
     }
-    Ok(tx.put(&*old, new)?)
+    put_changed(tx, &old, new, *now)
 }

@@ -78,6 +78,16 @@ impl Platform {
         let tx = self.read().await?;
         access::require_site(&tx, actor, of, SiteAction::Manage).await?;
         let opened = self.load_visible_site(&tx, actor, of.into()).await?;
+        self.select_destination(tx, &opened, input).await
+    }
+
+    /// Returns the destination that a request selects on a site that was read before.
+    pub(super) async fn select_destination(
+        &self,
+        tx: Tx,
+        opened: &VisibleSite,
+        input: RedirectDestinationInput,
+    ) -> Result<RedirectDestination> {
         let destination = match input {
             RedirectDestinationInput::SiteSection { site_section_id } => {
                 RedirectDestination::SiteSection { site_section_id }
@@ -90,10 +100,10 @@ impl Platform {
             }
             RedirectDestinationInput::External { url } => return Ok(RedirectDestination::External { url }),
             RedirectDestinationInput::Path { space_id, path } => {
-                self.page_at_path(&tx, &opened, &space_id, &path).await?
+                self.page_at_path(&tx, opened, &space_id, &path).await?
             }
         };
-        let found = self.destination(&tx, &opened, &destination).await?;
+        let found = self.destination(&tx, opened, &destination).await?;
         drop(tx);
         let found = found.ok_or_else(|| unknown_destination(&destination))?;
         match found.path().await? {
@@ -205,9 +215,6 @@ async fn find_match(tx: &Tx, site: &SiteId, path: &RedirectSource) -> Result<Opt
         let Some(id) = id else { continue };
         let id: RedirectId = linked_id(&id)?;
         let redirect = find(tx, site, &id).await?;
-        if redirect.draft {
-            continue;
-        }
         let captured = match redirect.capture_wildcard && !matched.is_empty() {
             true if redirect.source.as_str().ends_with("/*") => format!("/{matched}"),
             true => matched,
