@@ -3,8 +3,8 @@
 use docs_core::{
     Platform,
     model::{
-        AddSection, AddSectionGroup, AddSectionToGroup, AddSiteSpace, List, MoveBeside, OrgId,
-        SectionGroupId, SectionGroupPointer, SectionId, SectionPointer, SiteId, SiteSection,
+        AddSection, AddSectionGroup, AddSectionToGroup, AddSiteSpace, DuplicateSiteSpace, List, MoveBeside,
+        OrgId, SectionGroupId, SectionGroupPointer, SectionId, SectionPointer, SiteId, SiteSection,
         SiteSectionGroup, SiteSpace, SiteSpaceId, SiteSpacePointer, SiteStructure, SiteStructureItem,
         SortStructure, UpdateSection, UpdateSectionGroup, UpdateSiteSpace,
     },
@@ -140,6 +140,31 @@ impl Structure {
     ) -> ApiResult<NoContent> {
         auth.caller(&self.0).org(&org).site(&site).space(&place).delete().await?;
         Ok(Empty)
+    }
+
+    /// Copy a space on a site
+    ///
+    /// Copies the space and adds the copy to the site, after the original and with its condition and customization. If
+    /// the original is the only space of its section, the copy is in a new section after that one.
+    #[oai(path = "/site-spaces/:siteSpaceId/duplicate", method = "post", operation_id = "duplicateSiteSpace")]
+    async fn duplicate_place(
+        &self,
+        auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+        #[oai(name = "siteSpaceId")] place: Path<SiteSpaceId>,
+        request: Optional<DuplicateSiteSpace>,
+    ) -> ApiResult<Created<SiteSpace>> {
+        let copy = auth
+            .caller(&idempotency.platform(&self.0))
+            .org(&org)
+            .site(&site)
+            .space(&place)
+            .duplicate(request.0)
+            .await?;
+        let location = copy.urls.location.clone();
+        Ok(Created::new(copy).with_location(location))
     }
 
     /// Move a space on a site

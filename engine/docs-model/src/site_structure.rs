@@ -169,6 +169,16 @@ pub struct UpdateSiteSpace {
     pub page_id: Option<Unsupported>,
 }
 
+/// The duplication of a space on a site.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct DuplicateSiteSpace {
+    /// `true` makes the copy and its new section drafts, which visitors cannot see. Defaults to `false`.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub draft: Option<bool>,
+}
+
 /// A section to add to a site.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]

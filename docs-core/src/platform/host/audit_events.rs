@@ -161,6 +161,7 @@ const ACTIONS: &[(&str, &str)] = &[
     ("site_space_add", "Add a space to a site"),
     ("site_space_customization_override", "Override the customization for a space"),
     ("site_space_delete", "Remove a space from a site"),
+    ("site_space_duplicate", "Duplicate a space on a site"),
     ("site_space_update", "Change a space on a site"),
     ("site_structure_sort", "Sort the structure of a site"),
     ("site_update", "Change a site"),

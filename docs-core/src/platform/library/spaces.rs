@@ -9,11 +9,8 @@ use std::sync::Arc;
 
 use docs_macros::boxed;
 
-pub(in crate::platform) use self::trash::MarkTrash;
-use self::{
-    duplicate::DuplicateSpace,
-    operations::{restore_space, space_creation, space_deletion, space_update},
-};
+use self::operations::{restore_space, space_creation, space_deletion, space_update};
+pub(in crate::platform) use self::{duplicate::DuplicateSpace, trash::MarkTrash};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 pub(in crate::platform) use self::{
-    customization::{customizations, delete_override},
+    customization::{copy_override, customizations, delete_override},
     redirects::{PurgeRedirects, delete_redirect_batch, delete_redirects},
 };
 use crate::{

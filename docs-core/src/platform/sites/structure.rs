@@ -1,5 +1,6 @@
 //! The structure of a site: sections, section groups, and spaces.
 
+mod duplicate;
 pub(super) mod groups;
 pub(super) mod mount;
 pub(super) mod moves;

@@ -20,15 +20,15 @@ use crate::{
     },
 };
 
-pub(super) struct DuplicateSpace {
-    pub(super) actor: Actor,
-    pub(super) by: UserId,
-    pub(super) of: SpaceId,
+pub(in crate::platform) struct DuplicateSpace {
+    pub(in crate::platform) actor: Actor,
+    pub(in crate::platform) by: UserId,
+    pub(in crate::platform) of: SpaceId,
     /// The id of the copy.
-    pub(super) id: SpaceId,
+    pub(in crate::platform) id: SpaceId,
     /// The first revision of the copy.
-    pub(super) head: RevisionId,
-    pub(super) now: Timestamp,
+    pub(in crate::platform) head: RevisionId,
+    pub(in crate::platform) now: Timestamp,
 }
 
 #[async_trait]

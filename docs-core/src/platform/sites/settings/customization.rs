@@ -165,6 +165,22 @@ pub(in crate::platform) async fn customizations<'p>(
     Ok(Customizations { site: look, site_spaces })
 }
 
+/// Gives a site space the overrides of another one of its site.
+pub(in crate::platform) async fn copy_override(
+    tx: &mut Tx,
+    site: &SiteId,
+    from: &SiteSpaceId,
+    to: &SiteSpaceId,
+) -> Result<()> {
+    let record: Option<Arc<CustomizationRecord>> =
+        tx.get(&CustomizationRecord::key_for_place(site, from)).await?;
+    if let Some(CustomizationEntry::SiteSpace(_, differs)) = record.as_deref().map(|record| &record.look) {
+        let look = CustomizationEntry::SiteSpace(to.clone(), differs.clone());
+        tx.create(CustomizationRecord { site: site.clone(), look });
+    }
+    Ok(())
+}
+
 /// Removes the overrides of a space in the transaction that removes the space from the site.
 pub(in crate::platform) async fn delete_override(
     tx: &mut Tx,

@@ -365,13 +365,8 @@ impl ReorderStructure {
         if all.get(at).is_some_and(|there| there.id == place.id) {
             return Ok(());
         }
-        let ranks: Vec<u64> = stay.iter().map(|other| other.rank).collect();
-        let (ranks, come) = order::insert_ranks(&ranks, at, 1);
-        for (other, rank) in stay.into_iter().zip(ranks).filter(|(other, rank)| other.rank != *rank) {
-            tx.put(&**other, SiteSpaceRecord { rank, ..SiteSpaceRecord::clone(other) })?;
-        }
         let mut new = SiteSpaceRecord::clone(place);
-        new.rank = come.first().copied().unwrap_or_else(|| order::rank_after(None));
+        new.rank = order::free_place_rank(tx, &stay, at)?;
         if place.section.as_ref() != section {
             new.section = section.cloned();
             let taken =

@@ -1,12 +1,14 @@
 //! The order of siblings: ranks with gaps between them, and paged lists in that order.
 
+use std::sync::Arc;
+
 use crate::{
     Result,
     model::SectionGroupId,
     platform::publishing::outline::OutlineNode,
     store::{
         ListIdentity, Page, PageRequest, Tx, checked_limit, open_cursor,
-        records::{SectionGroupRecord, SectionRecord},
+        records::{SectionGroupRecord, SectionRecord, SiteSpaceRecord},
         seal_cursor,
     },
 };
@@ -31,7 +33,7 @@ pub(super) const fn rank_after(last: Option<u64>) -> u64 {
 /// and of the inserted items.
 ///
 /// If the gap between the two neighbours is too small, all items get new ranks.
-pub(super) fn insert_ranks(stay: &[u64], at: usize, number: usize) -> (Vec<u64>, Vec<u64>) {
+fn insert_ranks(stay: &[u64], at: usize, number: usize) -> (Vec<u64>, Vec<u64>) {
     let at = at.min(stay.len());
     let low = at.checked_sub(1).map_or(0, |before| stay[before]);
     let step = match stay.get(at) {
@@ -62,6 +64,26 @@ pub(super) fn insert_nodes(
         put(tx, node, parent, rank)?;
     }
     Ok(())
+}
+
+/// Returns the rank of a new section or group at a position among its siblings, which get new ranks if there is no gap.
+pub(super) fn free_node_rank(tx: &mut Tx, stay: &[OutlineNode], at: usize) -> Result<u64> {
+    let ranks: Vec<u64> = stay.iter().map(OutlineNode::rank).collect();
+    let (stayed, came) = insert_ranks(&ranks, at, 1);
+    for (node, rank) in stay.iter().zip(stayed) {
+        put(tx, node, node.parent(), rank)?;
+    }
+    Ok(came.first().copied().unwrap_or_else(|| rank_after(None)))
+}
+
+/// Returns the rank of a site space at a position among its siblings, which get new ranks if there is no gap.
+pub(super) fn free_place_rank(tx: &mut Tx, stay: &[&Arc<SiteSpaceRecord>], at: usize) -> Result<u64> {
+    let ranks: Vec<u64> = stay.iter().map(|place| place.rank).collect();
+    let (stayed, came) = insert_ranks(&ranks, at, 1);
+    for (place, rank) in stay.iter().zip(stayed).filter(|(place, rank)| place.rank != *rank) {
+        tx.put(&***place, SiteSpaceRecord { rank, ..SiteSpaceRecord::clone(place) })?;
+    }
+    Ok(came.first().copied().unwrap_or_else(|| rank_after(None)))
 }
 
 fn put(tx: &mut Tx, node: &OutlineNode, parent: Option<&SectionGroupId>, rank: u64) -> Result<()> {

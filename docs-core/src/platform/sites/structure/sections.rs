@@ -202,9 +202,7 @@ impl Operation for SectionCreation {
         }
         let space = self.space.obtain(tx, &self.on).await?;
         check_spaces(&outline)?;
-        if outline.sections().len() >= MAX_SECTIONS {
-            return Err(Error::conflict(format!("a site must have at most {MAX_SECTIONS} sections")));
-        }
+        check_sections(&outline)?;
         let mut last = outline.children(None).last().map(OutlineNode::rank);
         let mut default = site.default_section.clone();
         if !outline.places(None).is_empty() {
@@ -365,6 +363,14 @@ async fn section_deletion(
         tx.put(&*site, SiteRecord { default_section, ..SiteRecord::clone(&site) })?;
     }
     Ok(())
+}
+
+/// Rejects a section that exceeds the limit per site.
+pub(super) fn check_sections(outline: &SiteOutline) -> Result<()> {
+    if outline.sections().len() < MAX_SECTIONS {
+        return Ok(());
+    }
+    Err(Error::conflict(format!("a site must have at most {MAX_SECTIONS} sections")))
 }
 
 pub(super) fn missing() -> Error {
