@@ -7,7 +7,8 @@ use docs_core::{
 use poem_openapi::OpenApi;
 
 use super::{
-    ApiResult, ApiTag, AsCaller as _, Auth, MaybeAuth, PageQuery, Path, Reply, RequiredQuery, Strict,
+    ApiResult, ApiTag, AsCaller as _, Auth, Empty, MaybeAuth, NoContent, PageQuery, Path, Reply,
+    RequiredQuery, Strict,
 };
 
 #[derive(Debug)]
@@ -66,5 +67,23 @@ impl Search {
         search: Strict<SearchSite>,
     ) -> ApiResult<Reply<List<SearchSpaceResult>>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).search(&search.0, &page.0).await?.into()))
+    }
+
+    /// Prepare searches of a published site
+    ///
+    /// Opens the search index of the site, so that the first search is as fast as the others.
+    #[oai(
+        path = "/orgs/:organizationId/sites/:siteId/search/prewarm",
+        method = "post",
+        operation_id = "prewarmSiteSearch"
+    )]
+    async fn prewarm(
+        &self,
+        auth: MaybeAuth,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+    ) -> ApiResult<NoContent> {
+        auth.caller(&self.0).org(&org).site(&site).prewarm_search().await?;
+        Ok(Empty)
     }
 }

@@ -24,6 +24,7 @@ const NATURALLY_IDEMPOTENT: [&str; 18] = [
     "moveSiteSectionGroup",
     "moveSiteSpace",
     "moveSpace",
+    "prewarmSiteSearch",
     "publishSite",
     "resolvePublishedContentByUrl",
     "restoreSpace",

@@ -283,3 +283,20 @@ async fn site_search_scope_is_validated() {
         s.invalid("POST", &search, body, field).await;
     }
 }
+
+#[tokio::test]
+async fn search_is_prewarmed_for_the_audience_of_a_published_site() {
+    let s = Server::new().await;
+    let (space, _) = filled(&s, &[("Page", "needle")]).await;
+    let site = s.site("Docs", &[&space]).await;
+    let prewarm = format!("{site}/search/prewarm");
+    s.ask("POST", &prewarm, &s.admin, None).await.refused(404, "not published");
+    s.post(&format!("{site}/publish"), 200, json!({})).await;
+    s.ask("POST", &prewarm, &s.admin, None).await.is(204, "a member");
+    s.ask("POST", &prewarm, &s.outsider, None).await.is(204, "a visitor of a public site");
+    s.patch(&site, json!({ "visibility": "share-link" })).await;
+    s.ask("POST", &prewarm, &s.outsider, None).await.refused(404, "a visitor without a key");
+    s.ask("POST", &format!("/v1/orgs/{}/sites/unknown/search/prewarm", s.org), &s.admin, None)
+        .await
+        .refused(404, "unknown");
+}
