@@ -12,7 +12,7 @@ use super::{
     sections::check_sections,
 };
 use crate::{
-    Error, ErrorKind, Result,
+    ErrorKind, Result,
     model::{DuplicateSiteSpace, SectionId, SiteSpace, SiteSpaceId, SiteTitle},
     platform::{
         kernel::request::Right,
