@@ -40,6 +40,8 @@ mod encoding;
 mod errors;
 #[path = "http/examples.rs"]
 mod examples;
+#[path = "http/structure.rs"]
+mod external_links;
 #[path = "http/file_types.rs"]
 mod file_types;
 #[path = "http/files.rs"]
@@ -142,7 +144,6 @@ mod slow_bodies;
 mod states;
 #[path = "http/story.rs"]
 mod story;
-#[path = "http/structure.rs"]
 mod structure;
 #[path = "http/teams.rs"]
 mod teams;

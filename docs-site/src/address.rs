@@ -5,8 +5,8 @@ use std::{borrow::Cow, collections::HashMap, sync::Arc};
 use docs_core::{
     content::document::decode_anchor,
     model::{
-        ContentRef, FileId, PublishedSite, RevisionFile, SectionOrGroup, SiteSection, SiteSpace, SiteSpaceId,
-        SiteStructure, SpaceId,
+        ContentRef, FileId, PublishedSite, RevisionFile, SiteExternalLink, SiteSection, SiteSpace, SiteSpaceId,
+        SiteStructure, SiteStructureNode, SpaceId,
     },
     platform::EntityTag,
 };
@@ -70,17 +70,34 @@ pub(crate) fn places(site: &PublishedSite) -> Vec<SitePlace<'_>> {
     }
 }
 
+/// An entry of the section bar.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SectionOrLink<'s> {
+    Section(&'s SiteSection),
+    Link(&'s SiteExternalLink),
+}
+
 /// Returns all sections in order, including those in groups.
-pub(crate) fn sections(items: &[SectionOrGroup]) -> Vec<&SiteSection> {
+pub(crate) fn sections(items: &[SiteStructureNode]) -> Vec<&SiteSection> {
+    let sections = sections_and_links(items).into_iter().filter_map(|entry| match entry {
+        SectionOrLink::Section(section) => Some(section),
+        SectionOrLink::Link(_) => None,
+    });
+    sections.collect()
+}
+
+/// Returns all sections and external links in order, including those in groups.
+pub(crate) fn sections_and_links(items: &[SiteStructureNode]) -> Vec<SectionOrLink<'_>> {
     let mut found = Vec::new();
-    let mut stack: Vec<(&SectionOrGroup, usize)> = items.iter().rev().map(|item| (item, 0)).collect();
+    let mut stack: Vec<(&SiteStructureNode, usize)> = items.iter().rev().map(|item| (item, 0)).collect();
     while let Some((item, depth)) = stack.pop() {
         match item {
-            SectionOrGroup::Section(section) => found.push(&**section),
-            SectionOrGroup::Group(group) if depth < MAX_GROUPS => {
+            SiteStructureNode::Section(section) => found.push(SectionOrLink::Section(section)),
+            SiteStructureNode::Link(link) => found.push(SectionOrLink::Link(link)),
+            SiteStructureNode::Group(group) if depth < MAX_GROUPS => {
                 stack.extend(group.children.iter().rev().map(|item| (item, depth + 1)));
             }
-            SectionOrGroup::Group(_) => {}
+            SiteStructureNode::Group(_) => {}
         }
     }
     found

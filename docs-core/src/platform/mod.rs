@@ -71,11 +71,11 @@ pub use kernel::{
 pub use library::head::RESTORE_WINDOW;
 pub use nouns::{
     Caller, ChangeRequestHandle, ChangeRequests, CollectionHandle, Collections, CommentHandle, Comments,
-    ContentHandle, InviteHandle, Invites, MemberHandle, Members, OpenApiSpecHandle, OpenApiSpecVersionHandle,
-    OpenApiSpecs, OrgHandle, Orgs, Permissions, RedirectHandle, Redirects, ReplyHandle, Revisions,
-    SamlProviderHandle, SamlProviders, SectionGroupHandle, SectionGroups, SectionHandle, Sections,
-    ShareLinkHandle, ShareLinks, SiteHandle, SiteSpaceHandle, SiteSpaces, Sites, SpaceHandle, Spaces,
-    TeamHandle, Teams, TranslationHandle, Translations, UserHandle, Users,
+    ContentHandle, ExternalLinkHandle, ExternalLinks, InviteHandle, Invites, MemberHandle, Members,
+    OpenApiSpecHandle, OpenApiSpecVersionHandle, OpenApiSpecs, OrgHandle, Orgs, Permissions, RedirectHandle,
+    Redirects, ReplyHandle, Revisions, SamlProviderHandle, SamlProviders, SectionGroupHandle, SectionGroups,
+    SectionHandle, Sections, ShareLinkHandle, ShareLinks, SiteHandle, SiteSpaceHandle, SiteSpaces, Sites,
+    SpaceHandle, Spaces, TeamHandle, Teams, TranslationHandle, Translations, UserHandle, Users,
     addresses::Thread,
     filters::{
         AuditEventFilter, AuditFilter, CommentQuery, OrgRequestFilter, Reach, RedirectFilter, RequestFilter,

@@ -20,9 +20,9 @@ pub(crate) use self::addresses::{RequestRef, SiteRef};
 pub use self::caller::Caller;
 use crate::{
     model::{
-        CollectionId, CommentId, CommentReplyId, InviteId, OpenApiSpecVersionId, OrgId, RedirectId,
-        SamlProviderId, SectionGroupId, SectionId, ShareLinkId, SiteSpaceId, SpaceId, TeamId, TranslationId,
-        UserId,
+        CollectionId, CommentId, CommentReplyId, ExternalLinkId, InviteId, OpenApiSpecVersionId, OrgId,
+        RedirectId, SamlProviderId, SectionGroupId, SectionId, ShareLinkId, SiteSpaceId, SpaceId, TeamId,
+        TranslationId, UserId,
     },
     platform::kernel::{actor::Actor, platform::Platform},
 };
@@ -470,6 +470,32 @@ nouns! {
     /// # }
     /// ```
     SectionGroupHandle { at: SiteRef<'p>, group: &'p SectionGroupId }
+    /// The external links of a site. See [`ExternalLinkHandle`] for a single link.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{model::{OrgId, SiteId}, platform::Caller};
+    /// # async fn example(
+    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let new = serde_json::json!({ "title": "Forum", "url": "https://forum.example/" });
+    /// let link = me.org(org).site(site).external_links().create(serde_json::from_value(new)?).await?;
+    /// println!("{}", link.id);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ExternalLinks { at: SiteRef<'p> }
+    /// An external link of a site.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{ExternalLinkId, OrgId, SiteId}, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, link: &ExternalLinkId) -> Result<()> {
+    /// me.org(org).site(site).external_link(link).delete().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ExternalLinkHandle { at: SiteRef<'p>, link: &'p ExternalLinkId }
     /// The spaces on a site. See [`SiteSpaceHandle`] for a single one.
     ///
     /// # Example

@@ -454,6 +454,7 @@ impl SiteSpaceSelection {
             let condition = match part {
                 OutlinePart::Section(section) => &section.condition,
                 OutlinePart::SiteSpace(place) => &place.condition,
+                OutlinePart::Link(link) => &link.condition,
             };
             is_visitor || (condition.is_none() && !outline.is_draft(part))
         });

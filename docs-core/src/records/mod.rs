@@ -76,6 +76,7 @@ pub(crate) const KINDS: &[RecordKind] = &[
     RecordKind::of::<SiteRecord>(),
     RecordKind::of::<SectionRecord>(),
     RecordKind::of::<SectionGroupRecord>(),
+    RecordKind::of::<ExternalLinkRecord>(),
     RecordKind::of::<SiteSpaceRecord>(),
     RecordKind::of::<CustomizationRecord>(),
     RecordKind::of::<ShareLinkRecord>(),

@@ -1,4 +1,4 @@
-//! Records of the structure of a site: sections, section groups and site spaces.
+//! Records of the structure of a site: sections, section groups, external links and site spaces.
 //!
 //! Siblings are ordered by a number stored in each record, with gaps for insertions. There is no index of the last
 //! sibling, because a site is small enough to be read as a whole.
@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::{SiteRecord, counter, text, unique};
 use crate::{
     model::{
-        Condition, Icon, LocalizedDescription, LocalizedTitle, SectionDescription, SectionGroupId,
-        SectionGroupTitle, SectionId, SiteId, SitePath, SiteSpaceId, SiteTitle, SpaceId, Timestamp,
+        Condition, ExternalLinkId, Icon, LocalizedDescription, LocalizedTitle, SectionDescription,
+        SectionGroupId, SectionGroupTitle, SectionId, SiteId, SitePath, SiteSpaceId, SiteTitle, SpaceId,
+        Timestamp, Url,
     },
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
@@ -137,6 +138,66 @@ impl SectionGroupRecord {
 
 impl Indexed for SectionGroupRecord {
     const INDEXES: &'static [&'static str] = &["sgr.r"];
+    fn key(&self) -> Key {
+        Self::key_for(&self.id)
+    }
+    fn rows(&self) -> Vec<Row> {
+        let row = Self::by_site(&self.site).number(self.rank).part(self.id.as_str());
+        vec![Row::Index(row.key(), Value::Unit)]
+    }
+    fn owner(&self) -> Owner {
+        Owner::As(SiteRecord::key_for(&self.site))
+    }
+}
+
+/// A link to another website, next to sections and groups.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExternalLinkRecord {
+    pub id: ExternalLinkId,
+    pub site: SiteId,
+    /// The group that contains the link, or `None` at the top level.
+    #[serde(default)]
+    pub group: Option<SectionGroupId>,
+    /// The position among sibling sections, groups and links. Ascending, with gaps.
+    pub rank: u64,
+    pub title: SiteTitle,
+    #[serde(default)]
+    pub localized_title: LocalizedTitle,
+    #[serde(default)]
+    pub description: Option<SectionDescription>,
+    #[serde(default)]
+    pub localized_description: LocalizedDescription,
+    /// The name of the icon, if any.
+    #[serde(default)]
+    pub icon: Option<Icon>,
+    pub url: Url,
+    /// `true` if visitors cannot see the link.
+    #[serde(default)]
+    pub draft: bool,
+    /// The visibility condition, if any.
+    #[serde(default)]
+    pub condition: Option<Condition>,
+}
+
+impl Entity for ExternalLinkRecord {
+    const KIND: &'static str = "slk";
+}
+
+impl ExternalLinkRecord {
+    #[must_use]
+    pub fn key_for(id: &ExternalLinkId) -> Key {
+        KeyBuf::new(Self::KIND).part(id.as_str()).key()
+    }
+
+    /// Index of the external links of a site, by rank.
+    #[must_use]
+    pub fn by_site(site: &SiteId) -> KeyBuf {
+        KeyBuf::new("slk.r").part(site.as_str())
+    }
+}
+
+impl Indexed for ExternalLinkRecord {
+    const INDEXES: &'static [&'static str] = &["slk.r"];
     fn key(&self) -> Key {
         Self::key_for(&self.id)
     }

@@ -527,7 +527,7 @@ async fn run(steps: Vec<Step>, store: Arc<dyn Store>) {
         p.as_actor(me).space(space).get().await.expect("a space outlives what shows it");
     }
     let tx = p.store().begin(Mode::Read, &[]).await.expect("a snapshot");
-    for class in ["sec", "sec.r", "sgr", "sgr.r", "ssp", "ssp.r", "ssp.s"] {
+    for class in ["sec", "sec.r", "sgr", "sgr.r", "slk", "slk.r", "ssp", "ssp.r", "ssp.s"] {
         let left = tx.scan(&[KeyBuf::new(class).scan(10)]).await.expect("a scan");
         assert!(left.iter().all(Vec::is_empty), "nothing of the site is left");
     }

@@ -3,7 +3,7 @@
 use std::{marker::PhantomData, ops::Deref, str::FromStr};
 
 use docs_core::model::{
-    CollectionId, CommentId, CommentReplyId, FileId, GlossaryTermId, InviteId, JobId, OpenApiSpecVersionId,
+    CollectionId, CommentId, CommentReplyId, ExternalLinkId, FileId, GlossaryTermId, InviteId, JobId, OpenApiSpecVersionId,
     OrgId, PageId, RedirectId, ReusableId, ReviewId, RevisionId, SamlProviderId, SectionGroupId, SectionId,
     ShareLinkId, SiteId, SiteSpaceId, SpaceId, TeamId, TranslationId, UserId,
 };
@@ -132,6 +132,7 @@ nouns! {
     ReviewId: Self, "review";
     RevisionId: Self, "revision";
     SamlProviderId: Self, "SAML provider";
+    ExternalLinkId: Self, "external link";
     SectionGroupId: Self, "section group";
     SectionId: Self, "section";
     ShareLinkId: Self, "share link";

@@ -3,10 +3,11 @@
 use docs_core::{
     Platform,
     model::{
-        AddSection, AddSectionGroup, AddSectionToGroup, AddSiteSpace, DuplicateSiteSpace, List, MoveBeside,
-        OrgId, SectionGroupId, SectionGroupPointer, SectionId, SectionPointer, SiteId, SiteSection,
-        SiteSectionGroup, SiteSpace, SiteSpaceId, SiteSpacePointer, SiteStructure, SiteStructureItem,
-        SortStructure, UpdateSection, UpdateSectionGroup, UpdateSiteSpace,
+        AddExternalLink, AddSection, AddSectionGroup, AddSectionToGroup, AddSiteSpace, DuplicateSiteSpace,
+        ExternalLinkId, List, MoveBeside, OrgId, SectionGroupId, SectionGroupPointer, SectionId,
+        SectionPointer, SiteExternalLink, SiteId, SiteSection, SiteSectionGroup, SiteSpace, SiteSpaceId,
+        SiteSpacePointer, SiteStructure, SiteStructureItem, SortStructure, UpdateExternalLink, UpdateSection,
+        UpdateSectionGroup, UpdateSiteSpace,
     },
     platform::SiteSpaceFilter,
 };
@@ -430,6 +431,71 @@ impl Structure {
         #[oai(name = "siteSectionId")] section: Path<SectionId, Deleted>,
     ) -> ApiResult<NoContent> {
         auth.caller(&self.0).org(&org).site(&site).section_group(&group).remove_section(&section).await?;
+        Ok(Empty)
+    }
+
+    /// Add an external link to a site
+    ///
+    /// The link is added at the end of the site or of the group `parent`, next to sections and groups. A site without
+    /// sections has no external links.
+    #[oai(path = "/external-links", method = "post", operation_id = "addExternalLinkToSite")]
+    async fn add_link(
+        &self,
+        auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+        add: Strict<AddExternalLink>,
+    ) -> ApiResult<Created<SiteExternalLink>> {
+        let added = auth
+            .caller(&idempotency.platform(&self.0))
+            .org(&org)
+            .site(&site)
+            .external_links()
+            .create(add.0)
+            .await?;
+        let location = self.0.urls().site_part(&org, &site, &format!("external-links/{}", added.id));
+        Ok(Created::new(added).with_location(location))
+    }
+
+    /// Change an external link
+    ///
+    /// Omitted fields are unchanged; `null` removes a value, and moves the link out of its groups.
+    #[oai(
+        path = "/external-links/:siteExternalLinkId",
+        method = "patch",
+        operation_id = "updateSiteExternalLinkById"
+    )]
+    async fn update_link(
+        &self,
+        auth: Auth,
+        #[oai(name = "Prefer")] preference: ReturnPreference,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+        #[oai(name = "siteExternalLinkId")] link: Path<ExternalLinkId>,
+        change: Strict<UpdateExternalLink>,
+    ) -> ApiResult<Preferred<Reply<SiteExternalLink>>> {
+        let changed =
+            auth.caller(&self.0).org(&org).site(&site).external_link(&link).update(change.0).await?;
+        Ok(preference.apply(Reply(changed)))
+    }
+
+    /// Delete an external link
+    ///
+    /// Succeeds if the link does not exist.
+    #[oai(
+        path = "/external-links/:siteExternalLinkId",
+        method = "delete",
+        operation_id = "deleteSiteExternalLinkById"
+    )]
+    async fn delete_link(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
+        #[oai(name = "siteId")] site: Path<SiteId, Deleted>,
+        #[oai(name = "siteExternalLinkId")] link: Path<ExternalLinkId, Deleted>,
+    ) -> ApiResult<NoContent> {
+        auth.caller(&self.0).org(&org).site(&site).external_link(&link).delete().await?;
         Ok(Empty)
     }
 }

@@ -35,7 +35,7 @@ const NARROWER: [(&str, &str); 4] = [
 const UNDECLARED: &str = "the document does not declare this status";
 
 /// Locations with values that only documents with [`NEWER_SCHEMA`] know, like [`NARROWER`]. `*` is one segment.
-const NEWER: [(&str, &str); 22] = [
+const NEWER: [(&str, &str); 25] = [
     // Responses without a body, on request.
     ("addSpaceToSite", UNDECLARED),
     ("updateSiteSpaceById", UNDECLARED),
@@ -58,6 +58,10 @@ const NEWER: [(&str, &str); 22] = [
     ("getSiteRedirectBySource", "/redirect/"),
     // Prompts, updates, and buttons with an action.
     ("getPageInChangeRequestByPath", "/document/nodes"),
+    // External links among sections and groups.
+    ("getSiteStructure", ": "),
+    ("getPublishedContentSite", "/structure: "),
+    ("sortSiteStructure", ": "),
     // The theme of the visitor's system.
     ("getSiteCustomizationById", "/themes/default"),
     ("updateSiteCustomizationById", "/themes/default"),

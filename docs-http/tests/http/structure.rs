@@ -34,10 +34,13 @@ pub(crate) async fn build(s: &Server, site: &str, space: &str) -> BTreeMap<&'sta
     let (guide, api) = (section("Guide").await, section("API").await);
     let group = json!({ "title": "Group", "sections": [guide["id"]] });
     let group = s.post(&format!("{site}/section-groups"), 201, group).await.body;
+    let link = json!({ "title": "Forum", "url": "https://forum.example/" });
+    let link = s.post(&format!("{site}/external-links"), 201, link).await.body;
     BTreeMap::from([
         ("siteSectionId", id(&guide)),
         ("siteSpaceId", id(&guide["siteSpaces"][0])),
         ("siteSectionGroupId", id(&group)),
+        ("siteExternalLinkId", id(&link)),
         ("another section", id(&api)),
         ("another site space", id(&api["siteSpaces"][0])),
     ])
@@ -77,6 +80,16 @@ pub(crate) fn body(operation: &str, names: &BTreeMap<&'static str, String>) -> O
         "addSectionGroupToSite" => json!({
             "title": "New", "icon": "box", "sections": [names["another section"]],
             "parent": names["siteSectionGroupId"], "draft": true,
+        }),
+        "addExternalLinkToSite" => json!({
+            "title": "Chat", "localizedTitle": { "de": "Plausch" }, "description": "To talk",
+            "localizedDescription": { "de": "Zum Reden" }, "icon": "book", "url": "https://chat.example/",
+            "parent": names["siteSectionGroupId"], "draft": true, "condition": "visitor.claims.beta",
+        }),
+        "updateSiteExternalLinkById" => json!({
+            "title": "Chat", "localizedTitle": { "de": "Plausch" }, "description": "To talk",
+            "localizedDescription": { "de": "Zum Reden" }, "icon": "book", "url": "https://chat.example/",
+            "parent": names["siteSectionGroupId"], "draft": false, "condition": "",
         }),
         "updateSiteSectionGroupById" => json!({
             "title": "Renamed", "icon": "box", "draft": false, "localizedTitle": { "de": "Umbenannt" },

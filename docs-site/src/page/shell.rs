@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use docs_core::model::{
-    AnnouncementStyle, HeaderLinkStyle, SectionOrGroup, SiteStructure, SocialDisplay, ThemeMode, TitledLink,
+    AnnouncementStyle, ContentRef, HeaderLinkStyle, SiteStructure, SiteStructureNode, SocialDisplay,
+    ThemeMode, TitledLink,
 };
 use maud::{DOCTYPE, Markup, html};
 
@@ -14,7 +15,13 @@ use super::{
     template::{PageTemplate, Slot},
     tree,
 };
-use crate::{address::sections, assets::SITE_SEGMENT, html::Html, preview::COMPARE, social};
+use crate::{
+    address::{SectionOrLink, sections_and_links},
+    assets::SITE_SEGMENT,
+    html::Html,
+    preview::COMPARE,
+    social,
+};
 
 /// Writes a complete page. `main` writes the content and `aside` the outline. `room` is the expected size of both in
 /// bytes.
@@ -202,17 +209,27 @@ fn variants(scene: &PageContext<'_>) -> Markup {
 /// Renders the section bar of a site, with a menu for each group.
 fn section_bar(scene: &PageContext<'_>) -> Markup {
     let SiteStructure::Sections(items) = &scene.visit.site.structure else { return Markup::default() };
-    if items.is_empty() || sections(items).len() < 2 {
+    if sections_and_links(items).len() < 2 {
         return Markup::default();
     }
     html! {
         nav.sections {
             @for item in items {
                 @match item {
-                    SectionOrGroup::Section(section) => (section_link(scene, section)),
-                    SectionOrGroup::Group(group) => details.menu {
+                    SiteStructureNode::Section(section) => (section_link(scene, section)),
+                    SiteStructureNode::Link(link) => (external_link(scene, link)),
+                    SiteStructureNode::Group(group) => details.menu {
                         summary { (scene.localized(group.title.as_str(), &group.localized_title)) }
-                        ul { @for section in sections(&group.children) { li { (section_link(scene, section)) } } }
+                        ul {
+                            @for entry in sections_and_links(&group.children) {
+                                li {
+                                    @match entry {
+                                        SectionOrLink::Section(section) => (section_link(scene, section)),
+                                        SectionOrLink::Link(link) => (external_link(scene, link)),
+                                    }
+                                }
+                            }
+                        }
                     },
                 }
             }
@@ -233,6 +250,17 @@ fn section_link(scene: &PageContext<'_>, section: &docs_core::model::SiteSection
             title=[Some(description).filter(|text| !text.is_empty())] {
             (scene.localized(section.title.as_str(), &section.localized_title))
         }
+    }
+}
+
+/// Renders an external link of the structure of a site.
+fn external_link(scene: &PageContext<'_>, link: &docs_core::model::SiteExternalLink) -> Markup {
+    let to = ContentRef::Url { url: link.url.to_string() };
+    let anchor = link_to(scene, &to, scene.localized(link.title.as_str(), &link.localized_title), None);
+    let description = link.description.as_ref().map_or("", |text| text.as_str());
+    match scene.localized(description, &link.localized_description) {
+        "" => anchor,
+        description => html! { span title=(description) { (anchor) } },
     }
 }
 

@@ -257,7 +257,17 @@ async fn sections_and_section_groups_are_shown_above_each_page() {
     }
     let group = json!({ "title": "More", "sections": [sections[1]] });
     let group = serde_json::from_value(group).expect("a group");
-    w.me().org(&w.org).site(&site).section_groups().create(group).await.expect("added");
+    let group = w.me().org(&w.org).site(&site).section_groups().create(group).await.expect("added").id;
+    for (title, url, more) in [
+        ("Forum", "https://forum.test/a", json!({ "description": "To talk" })),
+        ("Chat", "https://chat.test/", json!({ "parent": group })),
+        ("Draft", "https://draft.test/", json!({ "draft": true })),
+    ] {
+        let mut link = json!({ "title": title, "url": url });
+        link.as_object_mut().expect("an object").extend(more.as_object().expect("fields").clone());
+        let link = serde_json::from_value(link).expect("a link");
+        w.me().org(&w.org).site(&site).external_links().create(link).await.expect("added");
+    }
     let bar = async |page: &str| {
         let shown = w.html(&format!("{path}{page}")).await;
         let bar = shown.split("<nav class=\"sections\">").nth(1).and_then(|rest| rest.split("</nav>").next());
@@ -268,9 +278,13 @@ async fn sections_and_section_groups_are_shown_above_each_page() {
         format!("href=\"{path}api/\""),
         "<summary>More</summary>".to_owned(),
         format!("href=\"{path}tools/\""),
+        "<span title=\"To talk\"><a href=\"https://forum.test/a\" rel=\"noopener\">Forum</a></span>"
+            .to_owned(),
+        "<li><a href=\"https://chat.test/\" rel=\"noopener\">Chat</a></li></ul>".to_owned(),
     ] {
         assert!(first.contains(&part), "{part}: {first}");
     }
+    assert!(!first.contains("draft.test"));
     for page in ["api/", "tools/"] {
         let here = format!("href=\"{path}{page}\" aria-current=\"true\"");
         assert!(bar(page).await.contains(&here) && !first.contains(&here), "{page}");

@@ -172,6 +172,8 @@ ids! {
     SectionId,
     /// A group of sections of a site.
     SectionGroupId,
+    /// An external link in the structure of a site.
+    ExternalLinkId,
     /// A space on a site.
     SiteSpaceId,
     /// A share link of a site.

@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BoundedText, Condition, Icon, LocalizedText, LocalizedTitle, Patch, SectionGroupId, SectionId, SitePath,
-    SiteSpace, SiteTitle, Unsupported, condition, list::constants, patch::deserialize_non_null,
+    BoundedText, Condition, ExternalLinkId, Icon, LocalizedText, LocalizedTitle, Patch, SectionGroupId,
+    SectionId, SitePath, SiteSpace, SiteTitle, Unsupported, Url, condition, list::constants,
+    patch::deserialize_non_null,
 };
 
 constants! {
@@ -14,6 +15,8 @@ constants! {
     SectionObject = "site-section",
     /// `site-section-group`.
     SectionGroupObject = "site-section-group",
+    /// `site-external-link`.
+    ExternalLinkObject = "site-external-link",
 }
 
 /// The title of a section group.
@@ -95,19 +98,52 @@ pub struct SiteSectionGroup {
     /// groups.
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub sections: Vec<SiteSection>,
-    /// The sections and groups directly in the group, in display order.
-    pub children: Vec<SectionOrGroup>,
+    /// The sections, groups and external links directly in the group, in display order.
+    pub children: Vec<SiteStructureNode>,
 }
 
-/// A section or a section group.
+/// A link to another website in the structure of a site.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SiteExternalLink {
+    /// Always `site-external-link`.
+    pub object: ExternalLinkObject,
+    pub id: ExternalLinkId,
+    pub title: SiteTitle,
+    /// The title by language; in other languages, `title` is shown.
+    #[serde(default, skip_serializing_if = "LocalizedText::is_empty")]
+    pub localized_title: LocalizedTitle,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<SectionDescription>,
+    /// The description by language; in other languages, `description` is shown.
+    #[serde(default, skip_serializing_if = "LocalizedText::is_empty")]
+    pub localized_description: LocalizedDescription,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub icon: Option<Icon>,
+    /// The destination.
+    pub url: Url,
+    /// The group that contains the link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub section_group: Option<SectionGroupId>,
+    /// `true` if the link is a draft, which visitors cannot see.
+    pub draft: bool,
+    /// A condition; only visitors who meet it see the link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<Condition>,
+}
+
+/// A section, a section group or an external link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
-pub enum SectionOrGroup {
+pub enum SiteStructureNode {
     /// A section.
     Section(Box<SiteSection>),
     /// A group.
     Group(Box<SiteSectionGroup>),
+    /// An external link.
+    Link(Box<SiteExternalLink>),
 }
 
 /// The structure of a site.
@@ -115,8 +151,8 @@ pub enum SectionOrGroup {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", content = "structure", rename_all = "camelCase")]
 pub enum SiteStructure {
-    /// Sections and section groups.
-    Sections(Vec<SectionOrGroup>),
+    /// Sections, section groups and external links.
+    Sections(Vec<SiteStructureNode>),
     /// Site spaces without sections.
     SiteSpaces(Vec<SiteSpace>),
 }
@@ -132,6 +168,8 @@ pub enum SiteStructureItem {
     Section(Box<SiteSection>),
     /// A group.
     Group(Box<SiteSectionGroup>),
+    /// An external link.
+    Link(Box<SiteExternalLink>),
 }
 
 /// A partial update of a site space. Omitted fields are unchanged.
@@ -304,6 +342,77 @@ pub struct UpdateSectionGroup {
     pub parent_section_group_id: Patch<String>,
 }
 
+/// An external link to add to a site.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AddExternalLink {
+    pub title: SiteTitle,
+    /// The title by language.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub localized_title: Option<LocalizedTitle>,
+    pub description: Option<SectionDescription>,
+    /// The description by language.
+    pub localized_description: Option<LocalizedDescription>,
+    /// The name of an icon.
+    pub icon: Option<Icon>,
+    /// The destination.
+    pub url: Url,
+    /// The id of the section group to create the link in; the top level of the site by default.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
+    pub parent: Option<String>,
+    /// `true` creates a draft, which visitors cannot see.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub draft: Option<bool>,
+    /// A condition; only visitors who meet it see the link. `null` or an empty string shows it to everyone.
+    #[serde(default, deserialize_with = "condition::deserialize_patch")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<condition::ConditionText>"))]
+    pub condition: Patch<Condition>,
+}
+
+/// A partial update of an external link. Omitted fields are unchanged.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct UpdateExternalLink {
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub title: Option<SiteTitle>,
+    /// The title by language, which replaces all current ones; `null` removes them.
+    #[serde(default)]
+    pub localized_title: Patch<LocalizedTitle>,
+    /// The description; `null` removes it.
+    #[serde(default)]
+    pub description: Patch<SectionDescription>,
+    /// The description by language, which replaces all current ones; `null` removes them.
+    #[serde(default)]
+    pub localized_description: Patch<LocalizedDescription>,
+    /// The name of an icon; `null` removes it.
+    #[serde(default)]
+    pub icon: Patch<Icon>,
+    /// The destination.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub url: Option<Url>,
+    /// The id of the section group to move the link into, as its last child; `null` moves it to the top level of the
+    /// site.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
+    pub parent: Patch<String>,
+    /// `true` makes the link a draft, which visitors cannot see; `false` makes it live.
+    #[serde(default, deserialize_with = "deserialize_non_null")]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
+    pub draft: Option<bool>,
+    /// A condition; only visitors who meet it see the link. `null` or an empty string shows it to everyone.
+    #[serde(default, deserialize_with = "condition::deserialize_patch")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<condition::ConditionText>"))]
+    pub condition: Patch<Condition>,
+}
+
 /// A section to move into a group.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -424,6 +533,13 @@ pub enum SiteStructurePointer {
         #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         id: String,
     },
+    /// An external link.
+    #[serde(rename = "site-external-link")]
+    Link {
+        /// The id of the link.
+        #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
+        id: String,
+    },
 }
 
 /// Returns a schema that restricts the moved item and its sibling to these types.
@@ -441,12 +557,12 @@ fn both_item_types(types: &[&str]) -> serde_json::Value {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("oneOf" = [
-    both_item_types(&["site-space"]), both_item_types(&["site-section", "site-section-group"]),
+    both_item_types(&["site-space"]), both_item_types(&["site-section", "site-section-group", "site-external-link"]),
 ])))]
 pub struct SortStructure {
     /// The item to move.
     pub item: SiteStructurePointer,
-    /// The new position. Site spaces can only be placed next to site spaces, sections and groups only next to sections
-    /// and groups.
+    /// The new position. Site spaces can only be placed next to site spaces, and sections, groups and external links
+    /// only next to each other.
     pub position: BesidePosition<SiteStructurePointer>,
 }

@@ -160,6 +160,7 @@ pub const LIMITS: &[LimitGroup] = &[
             count("Spaces of a site", outline::MAX_SPACES),
             count("Sections of a site", outline::MAX_SECTIONS),
             count("Section groups of a site", outline::MAX_GROUPS),
+            count("External links of a site", outline::MAX_EXTERNAL_LINKS),
             count("Nesting of section groups", outline::MAX_GROUP_DEPTH),
             count("Redirects of a site", settings::redirects::MAX_REDIRECTS as usize),
             count("Share links of a site", settings::share_links::MAX_LINKS as usize),

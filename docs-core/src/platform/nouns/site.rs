@@ -1,10 +1,11 @@
 //! Nouns that belong to a site: its sections, spaces, redirects and share links.
 
 use super::{
-    GrantTarget, Permissions, RedirectHandle, Redirects, SectionGroupHandle, SectionGroups, SectionHandle,
-    Sections, ShareLinkHandle, ShareLinks, SiteHandle, SiteSpaceHandle, SiteSpaces,
+    ExternalLinkHandle, ExternalLinks, GrantTarget, Permissions, RedirectHandle, Redirects,
+    SectionGroupHandle, SectionGroups, SectionHandle, Sections, ShareLinkHandle, ShareLinks, SiteHandle,
+    SiteSpaceHandle, SiteSpaces,
 };
-use crate::model::{RedirectId, SectionGroupId, SectionId, ShareLinkId, SiteSpaceId};
+use crate::model::{ExternalLinkId, RedirectId, SectionGroupId, SectionId, ShareLinkId, SiteSpaceId};
 
 impl<'p> SiteHandle<'p> {
     /// Returns the site as accessed with the key of a share link.
@@ -39,6 +40,16 @@ impl<'p> SiteHandle<'p> {
     #[must_use]
     pub const fn section_group(self, group: &'p SectionGroupId) -> SectionGroupHandle<'p> {
         SectionGroupHandle { caller: self.caller, at: self.at, group }
+    }
+
+    #[must_use]
+    pub const fn external_links(self) -> ExternalLinks<'p> {
+        ExternalLinks { caller: self.caller, at: self.at }
+    }
+
+    #[must_use]
+    pub const fn external_link(self, link: &'p ExternalLinkId) -> ExternalLinkHandle<'p> {
+        ExternalLinkHandle { caller: self.caller, at: self.at, link }
     }
 
     #[must_use]

@@ -1,4 +1,4 @@
-//! The outline of a site: its sections, groups and spaces in order, with their paths below the site.
+//! The outline of a site: its sections, groups, external links and spaces in order, with their paths below the site.
 //!
 //! The limits in this module keep a site small enough to load it completely and process it in pure functions.
 
@@ -9,28 +9,34 @@ use std::{
 
 use crate::{
     Result,
-    model::{Condition, SectionGroupId, SectionId, SiteSpaceId, SpaceId},
+    model::{Condition, ExternalLinkId, SectionGroupId, SectionId, SiteSpaceId, SpaceId},
     store::{
         Entity, Key, MAX_SCAN, Tx,
-        records::{FormerPath, SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
+        records::{
+            ExternalLinkRecord, FormerPath, SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord,
+            SpaceRecord,
+        },
     },
 };
 
-/// Maximum number of sections per site, well above a usable menu. Sections, groups and spaces are together few enough
-/// to delete a full site in one transaction: about 1,600 of its 2,000 changes.
+/// Maximum number of sections per site, well above a usable menu. Sections, groups, links and spaces are together few
+/// enough to delete a full site in one transaction: about 1,700 of its 2,000 changes.
 pub(in crate::platform) const MAX_SECTIONS: usize = 100;
 /// Maximum number of section groups per site.
 pub(in crate::platform) const MAX_GROUPS: usize = 50;
+/// Maximum number of external links per site, inside and outside groups.
+pub(in crate::platform) const MAX_EXTERNAL_LINKS: usize = 50;
 /// Maximum nesting depth of section groups. A deeper menu is unusable, and responses are nested equally deep.
 pub(in crate::platform) const MAX_GROUP_DEPTH: usize = 5;
 /// Maximum number of spaces per site, across all sections.
 pub(in crate::platform) const MAX_SPACES: usize = 300;
 
-/// A section or a group of sections.
+/// A section, a group of sections or an external link.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::platform) enum OutlineNode {
     Section(Arc<SectionRecord>),
     Group(Arc<SectionGroupRecord>),
+    Link(Arc<ExternalLinkRecord>),
 }
 
 impl OutlineNode {
@@ -38,6 +44,7 @@ impl OutlineNode {
         match self {
             Self::Section(section) => section.id.as_str(),
             Self::Group(group) => group.id.as_str(),
+            Self::Link(link) => link.id.as_str(),
         }
     }
 
@@ -46,6 +53,7 @@ impl OutlineNode {
         match self {
             Self::Section(section) => section.group.as_ref(),
             Self::Group(group) => group.parent.as_ref(),
+            Self::Link(link) => link.group.as_ref(),
         }
     }
 
@@ -53,6 +61,7 @@ impl OutlineNode {
         match self {
             Self::Section(section) => section.rank,
             Self::Group(group) => group.rank,
+            Self::Link(link) => link.rank,
         }
     }
 }
@@ -62,6 +71,7 @@ impl OutlineNode {
 pub(in crate::platform) enum OutlinePart<'a> {
     Section(&'a SectionRecord),
     SiteSpace(&'a SiteSpaceRecord),
+    Link(&'a ExternalLinkRecord),
 }
 
 /// The target of a path below a site.
@@ -87,11 +97,12 @@ pub(in crate::platform) struct SiteOutline {
 }
 
 impl SiteOutline {
-    /// Loads the outline of a site in at most four reads.
+    /// Loads the outline of a site in at most five reads.
     pub(in crate::platform) async fn load(tx: &Tx, site: &SiteRecord) -> Result<Self> {
         let prefixes = [
             SectionRecord::by_site(&site.id),
             SectionGroupRecord::by_site(&site.id),
+            ExternalLinkRecord::by_site(&site.id),
             SiteSpaceRecord::by_site(&site.id),
         ];
         // The limits keep each list within one scan.
@@ -102,10 +113,13 @@ impl SiteOutline {
             rows.iter().map(|(row, _)| named(row)).collect()
         };
         let (sections, groups) = (keys(SectionRecord::named_by), keys(SectionGroupRecord::named_by));
+        let links = keys(ExternalLinkRecord::named_by);
         let places = keys(SiteSpaceRecord::named_by);
         let sections = tx.get_many::<SectionRecord>(&sections).await?.into_iter().flatten();
         let groups = tx.get_many::<SectionGroupRecord>(&groups).await?.into_iter().flatten();
-        let nodes = sections.map(OutlineNode::Section).chain(groups.map(OutlineNode::Group)).collect();
+        let links = tx.get_many::<ExternalLinkRecord>(&links).await?.into_iter().flatten();
+        let nodes = sections.map(OutlineNode::Section).chain(groups.map(OutlineNode::Group));
+        let nodes = nodes.chain(links.map(OutlineNode::Link)).collect();
         let places = tx.get_many::<SiteSpaceRecord>(&places).await?.into_iter().flatten().collect();
         Ok(Self::from_records(site, nodes, places))
     }
@@ -143,11 +157,12 @@ impl SiteOutline {
         outline
     }
 
-    /// Returns the conditions of the sections and spaces.
+    /// Returns the conditions of the sections, links and spaces.
     pub(in crate::platform) fn conditions(&self) -> impl Iterator<Item = &Condition> {
         let sections = self.nodes.values().flatten().filter_map(|node| match node {
             OutlineNode::Section(section) => section.condition.as_ref(),
-            _ => None,
+            OutlineNode::Link(link) => link.condition.as_ref(),
+            OutlineNode::Group(_) => None,
         });
         let places = self.places.values().flatten().filter_map(|place| place.condition.as_ref());
         places.chain(sections)
@@ -167,7 +182,7 @@ impl SiteOutline {
         self.places.get(&section.cloned()).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns all sections and groups, each group before its descendants.
+    /// Returns all sections, groups and links, each group before its descendants.
     pub(in crate::platform) fn nodes(&self) -> Vec<&OutlineNode> {
         let mut found = Vec::new();
         let mut coming: Vec<&OutlineNode> = self.children(None).iter().rev().collect();
@@ -185,14 +200,22 @@ impl SiteOutline {
     pub(in crate::platform) fn sections(&self) -> Vec<&Arc<SectionRecord>> {
         let sections = self.nodes().into_iter().filter_map(|node| match node {
             OutlineNode::Section(section) => Some(section),
-            OutlineNode::Group(_) => None,
+            OutlineNode::Group(_) | OutlineNode::Link(_) => None,
         });
         sections.collect()
     }
 
+    pub(in crate::platform) fn links(&self) -> Vec<&Arc<ExternalLinkRecord>> {
+        let links = self.nodes().into_iter().filter_map(|node| match node {
+            OutlineNode::Link(link) => Some(link),
+            OutlineNode::Section(_) | OutlineNode::Group(_) => None,
+        });
+        links.collect()
+    }
+
     pub(in crate::platform) fn groups(&self) -> Vec<&Arc<SectionGroupRecord>> {
         let groups = self.nodes().into_iter().filter_map(|node| match node {
-            OutlineNode::Section(_) => None,
+            OutlineNode::Section(_) | OutlineNode::Link(_) => None,
             OutlineNode::Group(group) => Some(group),
         });
         groups.collect()
@@ -218,6 +241,13 @@ impl SiteOutline {
         })
     }
 
+    pub(in crate::platform) fn link(&self, id: &ExternalLinkId) -> Option<&Arc<ExternalLinkRecord>> {
+        self.nodes.values().flatten().find_map(|node| match node {
+            OutlineNode::Link(link) if link.id == *id => Some(link),
+            _ => None,
+        })
+    }
+
     pub(in crate::platform) fn place(&self, id: &SiteSpaceId) -> Option<&Arc<SiteSpaceRecord>> {
         self.places.values().flatten().find(|place| place.id == *id)
     }
@@ -237,8 +267,12 @@ impl SiteOutline {
 
     /// Returns `true` if a section or a group that contains it is a draft.
     pub(in crate::platform) fn is_draft_section(&self, section: &SectionRecord) -> bool {
-        let above = self.chain(section.group.as_ref());
-        section.draft || above.iter().filter_map(|id| self.group(id)).any(|group| group.draft)
+        section.draft || self.is_in_draft(section.group.as_ref())
+    }
+
+    /// Returns `true` if a group or a group that contains it is a draft.
+    fn is_in_draft(&self, group: Option<&SectionGroupId>) -> bool {
+        self.chain(group).iter().filter_map(|id| self.group(id)).any(|group| group.draft)
     }
 
     /// Returns `true` if a space, its section or a group that contains the section is a draft.
@@ -252,10 +286,11 @@ impl SiteOutline {
         match part {
             OutlinePart::Section(section) => self.is_draft_section(section),
             OutlinePart::SiteSpace(place) => self.is_draft_place(place),
+            OutlinePart::Link(link) => link.draft || self.is_in_draft(link.group.as_ref()),
         }
     }
 
-    /// Returns the position of a section or group within the site. Positions ascend in the order of the site.
+    /// Returns the position of a section, group or link within the site. Positions ascend in the order of the site.
     pub(in crate::platform) fn position(&self, node: &OutlineNode) -> String {
         let seat = |rank: u64, id: &str| format!("{rank:020}!{id}!");
         let above = self.chain(node.parent());
@@ -405,9 +440,10 @@ impl SiteOutline {
                 shown.places.contains_key(&Some(section.id.clone()))
                     && is_shown(OutlinePart::Section(section))
             }
+            OutlineNode::Link(link) => is_shown(OutlinePart::Link(link)),
             OutlineNode::Group(_) => false,
         };
-        // A group is retained if any descendant section is.
+        // A group is retained if any descendant section or link is.
         let nodes = self.nodes();
         let mut kept: BTreeSet<&str> = BTreeSet::new();
         let mut sections = BTreeSet::new();

@@ -550,6 +550,7 @@ async fn site_deletion(
         match node {
             OutlineNode::Section(section) => tx.delete(&**section),
             OutlineNode::Group(group) => tx.delete(&**group),
+            OutlineNode::Link(link) => tx.delete(&**link),
         }
     }
     settings::delete_settings(tx, &site.id, job, now).await?;

@@ -1,6 +1,7 @@
 //! The structure of a site: sections, section groups, and spaces.
 
 mod duplicate;
+mod external_links;
 pub(super) mod groups;
 pub(super) mod mount;
 pub(super) mod moves;

@@ -8,9 +8,10 @@ use std::{
 use crate::{
     Result,
     model::{
-        Condition, SectionGroupId, SectionGroupObject, SectionId, SectionObject, SectionOrGroup, Site,
-        SiteId, SiteObject, SitePermissions, SiteProxy, SiteSection, SiteSectionGroup, SiteSectionUrls,
-        SiteSpace, SiteSpaceId, SiteSpaceObject, SiteSpaceUrls, SiteStructure, SiteUrls, Space, SpaceId,
+        Condition, ExternalLinkObject, SectionGroupId, SectionGroupObject, SectionId, SectionObject, Site,
+        SiteExternalLink, SiteId, SiteObject, SitePermissions, SiteProxy, SiteSection, SiteSectionGroup,
+        SiteSectionUrls, SiteSpace, SiteSpaceId, SiteSpaceObject, SiteSpaceUrls, SiteStructure,
+        SiteStructureNode, SiteUrls, Space, SpaceId,
     },
     platform::{
         access::AccessResolver,
@@ -29,7 +30,9 @@ use crate::{
     policy::{OrgAccess, SpaceAccess},
     store::{
         Key, Tx,
-        records::{SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord},
+        records::{
+            ExternalLinkRecord, SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord, SpaceRecord,
+        },
     },
 };
 
@@ -215,7 +218,7 @@ impl SiteView<'_> {
     pub(super) fn without_hidden(mut self) -> Self {
         let spaces = &self.spaces;
         self.parts = self.parts.filter(|part| match part {
-            OutlinePart::Section(_) => true,
+            OutlinePart::Section(_) | OutlinePart::Link(_) => true,
             OutlinePart::SiteSpace(place) => spaces.contains_key(&place.id),
         });
         self
@@ -296,8 +299,8 @@ impl SiteView<'_> {
     pub(super) fn group(&self, group: &SectionGroupRecord) -> SiteSectionGroup {
         let children = self.children(Some(&group.id));
         let sections = children.iter().filter_map(|child| match child {
-            SectionOrGroup::Section(section) => Some(SiteSection::clone(section)),
-            SectionOrGroup::Group(_) => None,
+            SiteStructureNode::Section(section) => Some(SiteSection::clone(section)),
+            SiteStructureNode::Group(_) | SiteStructureNode::Link(_) => None,
         });
         SiteSectionGroup {
             object: SectionGroupObject::Is,
@@ -312,10 +315,27 @@ impl SiteView<'_> {
         }
     }
 
-    fn children(&self, group: Option<&SectionGroupId>) -> Vec<SectionOrGroup> {
+    pub(super) fn link(&self, link: &ExternalLinkRecord) -> SiteExternalLink {
+        SiteExternalLink {
+            object: ExternalLinkObject::Is,
+            id: link.id.clone(),
+            title: link.title.clone(),
+            localized_title: link.localized_title.clone(),
+            description: link.description.clone(),
+            localized_description: link.localized_description.clone(),
+            icon: link.icon.clone(),
+            url: link.url.clone(),
+            section_group: link.group.clone(),
+            draft: link.draft,
+            condition: self.visible_condition(link.condition.as_ref()),
+        }
+    }
+
+    fn children(&self, group: Option<&SectionGroupId>) -> Vec<SiteStructureNode> {
         let show = |node: &OutlineNode| match node {
-            OutlineNode::Section(section) => SectionOrGroup::Section(Box::new(self.section(section))),
-            OutlineNode::Group(group) => SectionOrGroup::Group(Box::new(self.group(group))),
+            OutlineNode::Section(section) => SiteStructureNode::Section(Box::new(self.section(section))),
+            OutlineNode::Group(group) => SiteStructureNode::Group(Box::new(self.group(group))),
+            OutlineNode::Link(link) => SiteStructureNode::Link(Box::new(self.link(link))),
         };
         self.parts.children(group).iter().map(show).collect()
     }

@@ -174,6 +174,7 @@ fn former_path_resolves_to_its_last_owner_unless_reused() {
         outline.filter(|part| match part {
             OutlinePart::Section(section) => section.id.as_str() != id,
             OutlinePart::SiteSpace(place) => place.id.as_str() != id,
+            OutlinePart::Link(link) => link.id.as_str() != id,
         })
     };
     assert_eq!(formerly(&hidden("s-guide"), "start"), None);
@@ -209,6 +210,7 @@ fn filter_removes_empty_parts_and_passes_defaults_on() {
         outline.filter(|part| match part {
             OutlinePart::Section(section) => !sections.contains(&section.path.as_str()),
             OutlinePart::SiteSpace(place) => !places.contains(&place.id.as_str()),
+            OutlinePart::Link(_) => true,
         })
     };
     assert_eq!(text(&hidden(&[], &[])), "a*(x* y) g[] h[g] b(x*) i[] c(x*)");

@@ -304,13 +304,14 @@ impl SiteParts {
         let condition = |part: &OutlinePart<'_>| match part {
             OutlinePart::Section(section) => section.condition.clone(),
             OutlinePart::SiteSpace(place) => place.condition.clone(),
+            OutlinePart::Link(link) => link.condition.clone(),
         };
         let is_shown = |part: OutlinePart<'_>| {
             if outline.is_draft(part) || cancelled.is_set() {
                 return false;
             }
             let is_live = match &part {
-                OutlinePart::Section(_) => true,
+                OutlinePart::Section(_) | OutlinePart::Link(_) => true,
                 OutlinePart::SiteSpace(place) => spaces.contains_key(&place.space),
             };
             is_live && decider.holds(condition(&part).as_ref())

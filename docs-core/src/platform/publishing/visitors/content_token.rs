@@ -116,6 +116,7 @@ fn content_version(visit: &Visit) -> Result<String> {
         match node {
             OutlineNode::Section(section) => add(&mut hasher, &**section)?,
             OutlineNode::Group(group) => add(&mut hasher, &**group)?,
+            OutlineNode::Link(link) => add(&mut hasher, &**link)?,
         }
     }
     for place in visit.outline.all_places() {

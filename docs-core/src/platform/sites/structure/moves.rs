@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use docs_macros::boxed;
 
 use super::{
+    external_links,
     groups::{self, check_depth, other_children},
     order,
     paths::free_place_path,
@@ -15,9 +16,9 @@ use super::{
 use crate::{
     Error, Result,
     model::{
-        BesidePosition, MoveBeside, SectionGroupId, SectionGroupPointer, SectionId, SectionPointer,
-        SiteSection, SiteSectionGroup, SiteSpace, SiteSpaceId, SiteSpacePointer, SiteStructureItem,
-        SiteStructurePointer, SortStructure,
+        BesidePosition, ExternalLinkId, MoveBeside, SectionGroupId, SectionGroupPointer, SectionId,
+        SectionPointer, SiteSection, SiteSectionGroup, SiteSpace, SiteSpaceId, SiteSpacePointer,
+        SiteStructureItem, SiteStructurePointer, SortStructure,
     },
     platform::{
         kernel::{actor::Actor, platform::Platform},
@@ -160,6 +161,9 @@ impl Platform {
             SitePart::Group(id) => {
                 SiteStructureItem::Group(Box::new(self.read_group_view(tx, actor, of, id).await?))
             }
+            SitePart::Link(id) => {
+                SiteStructureItem::Link(Box::new(self.read_link_view(tx, actor, of, id).await?))
+            }
         })
     }
 }
@@ -170,6 +174,7 @@ enum SitePart {
     SiteSpace(SiteSpaceId),
     Section(SectionId),
     Group(SectionGroupId),
+    Link(ExternalLinkId),
 }
 
 /// A part, with the request field that names it.
@@ -234,6 +239,7 @@ impl Pointer for SiteStructurePointer {
             Self::SiteSpace { id } => parse_part(field, "site space", id, SitePart::SiteSpace),
             Self::Section { id } => parse_part(field, "section", id, SitePart::Section),
             Self::Group { id } => parse_part(field, "section group", id, SitePart::Group),
+            Self::Link { id } => parse_part(field, "external link", id, SitePart::Link),
         }
     }
 }
@@ -289,6 +295,11 @@ impl Operation for ReorderStructure {
                 let group = outline.group(id).ok_or_else(|| missing(groups::missing, "section group"))?;
                 self.put_node(tx, &outline, &OutlineNode::Group(Arc::clone(group)))
             }
+            SitePart::Link(id) => {
+                let none = || missing(external_links::missing, "external link");
+                let link = outline.link(id).ok_or_else(none)?;
+                self.put_node(tx, &outline, &OutlineNode::Link(Arc::clone(link)))
+            }
         }
     }
 }
@@ -318,6 +329,10 @@ impl ReorderStructure {
             SitePart::Group(id) => {
                 let group = outline.group(id).ok_or_else(|| unknown_part(field, "section group"))?;
                 OutlineNode::Group(Arc::clone(group))
+            }
+            SitePart::Link(id) => {
+                let link = outline.link(id).ok_or_else(|| unknown_part(field, "external link"))?;
+                OutlineNode::Link(Arc::clone(link))
             }
         };
         if beside.id() == node.id() {
@@ -397,6 +412,7 @@ fn last_node(outline: &SiteOutline, node: &OutlineNode) -> Option<NamedPart> {
     let part = match last {
         OutlineNode::Section(section) => SitePart::Section(section.id.clone()),
         OutlineNode::Group(group) => SitePart::Group(group.id.clone()),
+        OutlineNode::Link(link) => SitePart::Link(link.id.clone()),
     };
     Some(NamedPart { field: "position".to_owned(), part })
 }
@@ -410,8 +426,8 @@ fn last_place(outline: &SiteOutline, place: &SiteSpaceRecord) -> Option<NamedPar
 fn mismatched_kinds_error() -> Error {
     Error::invalid(
         "position",
-        "must be of a matching kind: a site space next to a site space, a section or section group next to \
-         a section or section group",
+        "must be of a matching kind: a site space next to a site space, a section, section group or external \
+         link next to one of these",
     )
 }
 

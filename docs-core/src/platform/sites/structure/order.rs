@@ -8,7 +8,7 @@ use crate::{
     platform::publishing::outline::OutlineNode,
     store::{
         ListIdentity, Page, PageRequest, Tx, checked_limit, open_cursor,
-        records::{SectionGroupRecord, SectionRecord, SiteSpaceRecord},
+        records::{ExternalLinkRecord, SectionGroupRecord, SectionRecord, SiteSpaceRecord},
         seal_cursor,
     },
 };
@@ -97,6 +97,10 @@ fn put(tx: &mut Tx, node: &OutlineNode, parent: Option<&SectionGroupId>, rank: u
         }
         OutlineNode::Group(old) => {
             let new = SectionGroupRecord { parent: parent.cloned(), rank, ..SectionGroupRecord::clone(old) };
+            tx.put(&**old, new)?;
+        }
+        OutlineNode::Link(old) => {
+            let new = ExternalLinkRecord { group: parent.cloned(), rank, ..ExternalLinkRecord::clone(old) };
             tx.put(&**old, new)?;
         }
     }

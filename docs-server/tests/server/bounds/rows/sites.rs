@@ -31,6 +31,12 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-core/tests/platform/structure/rules.rs::sections_groups_and_spaces_of_a_site_are_limited",
             ).measured("structure of a site"),
             bound(
+                "External links",
+                "docs-core/src/platform/publishing/outline.rs::MAX_EXTERNAL_LINKS",
+                Beyond::Conflict,
+                "docs-http/tests/http/external_links.rs::a_site_has_a_bounded_number_of_external_links",
+            ).within("structure of a site"),
+            bound(
                 "Nesting of section groups",
                 "docs-core/src/platform/publishing/outline.rs::MAX_GROUP_DEPTH",
                 Beyond::Conflict,
