@@ -5,8 +5,8 @@ use std::{borrow::Cow, collections::HashMap, sync::Arc};
 use docs_core::{
     content::document::decode_anchor,
     model::{
-        ContentRef, FileId, PublishedSite, RevisionFile, SiteExternalLink, SiteSection, SiteSpace, SiteSpaceId,
-        SiteStructure, SiteStructureNode, SpaceId,
+        ContentRef, FileId, PublishedSite, RevisionFile, SiteExternalLink, SiteSection, SiteSpace,
+        SiteSpaceId, SiteStructure, SiteStructureNode, SpaceId,
     },
     platform::EntityTag,
 };

@@ -71,7 +71,7 @@ impl<K, V> fmt::Debug for BuildCache<K, V> {
     }
 }
 
-impl<K: Clone + Eq + Hash, V> BuildCache<K, V>
+impl<K: Clone + Eq + Hash + Send + Sync, V: Send + Sync> BuildCache<K, V>
 where
     EntryWeigher: Weighter<K, Arc<V>>,
 {

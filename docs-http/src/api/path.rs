@@ -3,9 +3,9 @@
 use std::{marker::PhantomData, ops::Deref, str::FromStr};
 
 use docs_core::model::{
-    CollectionId, CommentId, CommentReplyId, ExternalLinkId, FileId, GlossaryTermId, InviteId, JobId, OpenApiSpecVersionId,
-    OrgId, PageId, RedirectId, ReusableId, ReviewId, RevisionId, SamlProviderId, SectionGroupId, SectionId,
-    ShareLinkId, SiteId, SiteSpaceId, SpaceId, TeamId, TranslationId, UserId,
+    CollectionId, CommentId, CommentReplyId, ExternalLinkId, FileId, GlossaryTermId, InviteId, JobId,
+    OpenApiSpecVersionId, OrgId, PageId, RedirectId, ReusableId, ReviewId, RevisionId, SamlProviderId,
+    SectionGroupId, SectionId, ShareLinkId, SiteId, SiteSpaceId, SpaceId, TeamId, TranslationId, UserId,
 };
 use poem::{IntoResponse as _, Request, RequestBody, http::StatusCode};
 use poem_openapi::{

@@ -136,7 +136,8 @@ impl SiteOutline {
         }
         // A site with groups but no spaces counts as having sections.
         let any_section = nodes.iter().any(|node| matches!(node, OutlineNode::Section(_)));
-        outline.has_sections = any_section || (places.is_empty() && !nodes.is_empty());
+        let any_group = nodes.iter().any(|node| matches!(node, OutlineNode::Group(_)));
+        outline.has_sections = any_section || (places.is_empty() && any_group);
         for node in nodes {
             if let OutlineNode::Section(section) = &node
                 && let Some(default) = &section.default_site_space

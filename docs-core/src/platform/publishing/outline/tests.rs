@@ -103,6 +103,7 @@ fn address(outline: &SiteOutline, id: &str) -> String {
 /// Formats groups and sections with their spaces, in order.
 fn text(outline: &SiteOutline) -> String {
     let nodes = outline.nodes().into_iter().map(|node| match node {
+        OutlineNode::Link(link) => link.url.to_string(),
         OutlineNode::Group(group) => {
             format!("{}[{}]", group.id, group.parent.as_ref().map_or("", |id| id.as_str()))
         }
