@@ -10,6 +10,8 @@ mod audit;
 mod body_limits;
 #[path = "http/bounds.rs"]
 mod bounds;
+#[path = "http/bulk_redirects.rs"]
+mod bulk_redirects;
 #[path = "http/change_requests.rs"]
 mod change_requests;
 #[path = "http/client_operations.rs"]
@@ -40,7 +42,7 @@ mod encoding;
 mod errors;
 #[path = "http/examples.rs"]
 mod examples;
-#[path = "http/structure.rs"]
+#[path = "http/external_links.rs"]
 mod external_links;
 #[path = "http/file_types.rs"]
 mod file_types;
@@ -144,6 +146,7 @@ mod slow_bodies;
 mod states;
 #[path = "http/story.rs"]
 mod story;
+#[path = "http/structure.rs"]
 mod structure;
 #[path = "http/teams.rs"]
 mod teams;

@@ -342,7 +342,8 @@ async fn multilingual_terms_apply_between_their_languages() {
     d.w.as_admin().org(&org).translations().set_glossary(entries).await.expect("set");
     d.settle().await;
     assert_eq!(d.pages(&target).await[0].2, "\\[Thé lieu.]\n\n\\[Á págé.]\n");
-    let terms = d.w.as_admin().org(&org).translations().list_glossary_terms(None, &PageRequest::default());
+    let all = PageRequest::default();
+    let terms = d.w.as_admin().org(&org).translations().list_glossary_terms(None, &all);
     assert_eq!(terms.await.expect("listed").items.len(), 3, "the terms are unchanged");
 }
 

@@ -22,11 +22,14 @@ fn blocks() -> Vec<Value> {
         block("code", json!({ "syntax": "md" }), &[block("code-line", json!({}), &[text("Test it.")])]);
     let paragraph = block("paragraph", json!({}), &[text("Mended.")]);
     let tag = json!({ "kind": "tag", "tag": "fix" });
-    let update =
-        block("update", json!({ "date": "2026-01-02T00:00:00.000Z", "tags": [tag] }), &[paragraph.clone()]);
+    let update = block(
+        "update",
+        json!({ "date": "2026-01-02T00:00:00.000Z", "tags": [tag] }),
+        std::slice::from_ref(&paragraph),
+    );
     let ask = json!({ "label": "Ask", "kind": "primary", "size": "large", "action": { "action": "ask", "query": "Why?" } });
     let icon = inline("icon", json!({ "icon": "leaf", "color": "cyan" }));
-    let tab = block("tabs-item", json!({ "title": "npm", "slug": "tool" }), &[paragraph.clone()]);
+    let tab = block("tabs-item", json!({ "title": "npm", "slug": "tool" }), std::slice::from_ref(&paragraph));
     let column = |id: &str| json!({ "id": id, "title": id, "type": "number" });
     let record = json!({ "orderIndex": "r000000", "values": { "c000": 1.0, "c001": 2.0 } });
     let table = json!({

@@ -219,6 +219,12 @@ fn footnotes_are_attached_to_their_references() {
         ("**See [b](/b).**[^1] c\n\n[^1]: n\n", "p(**See **[**b**]</b>{**.**: p(n)} c)"),
         ("a[^1], \\[^1] and `[^1]` b\n\n[^1]: n\n", "p({a: p(n)}, [^1] and `[^1]` b)"),
         ("a[^1] \\[^1] <u>b</u>[^1]\n\n[^1]: n\n", "p({a: p(n)} [^1] {b: p(n)})"),
+    ]);
+}
+
+#[test]
+fn footnotes_of_titles_and_hints_are_shown() {
+    shown(&[
         ("| T[^1] | U |\n|---|---|\n| a | b |\n\n[^1]: n\n", "table(T | U / p(a) | p(b)) p({T: p(n)})"),
         (
             "| T[^1] | U[^2] |\n|---|---|\n| a[^1] | b |\n\n[^1]: n\n[^2]: m\n",
