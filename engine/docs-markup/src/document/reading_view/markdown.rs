@@ -30,7 +30,7 @@ pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
     let (labels, left) = (Rc::clone(&builder.view.labels), Rc::clone(&builder.view.destination_bytes_left));
     let text = tags::removed(source, &labels.paired_tags, &mut builder.view.is_hidden);
     let text = addresses::literal(&text);
-    let mut resolve = |broken: BrokenLink<'_>| resolve(&broken, &text, &labels, &left);
+    let mut resolve = |broken: BrokenLink<'_>| resolve(&broken, &labels, &left);
     let mut reader = Reader {
         builder,
         html: None,
@@ -49,22 +49,12 @@ pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
     reader.builder.end_html();
 }
 
-/// Number of bytes in which the label of a footnote before a link reference is searched.
-const LABEL_WINDOW: usize = 1_000;
-
 /// Resolves a link reference whose definition is outside the parsed text.
 fn resolve(
     broken: &BrokenLink<'_>,
-    text: &str,
     labels: &Labels,
     left: &Counter<usize>,
 ) -> Option<(CowStr<'static>, CowStr<'static>)> {
-    let own = text.get(broken.span.clone()).and_then(|own| own.strip_prefix("[^")).unwrap_or_default();
-    let name = own[..own.floor_char_boundary(LABEL_WINDOW)].split_once(']');
-    // In `[^note][x]`, the footnote reference is not the text of the link.
-    if name.is_some_and(|(name, _)| labels.notes.contains(&label(name))) {
-        return None;
-    }
     let (url, title) = labels.links.get(&label(&broken.reference))?;
     left.set(left.get().checked_sub(url.len() + title.len())?);
     Some((CowStr::from(url.clone()), CowStr::from(title.clone())))

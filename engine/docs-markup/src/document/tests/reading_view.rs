@@ -237,10 +237,6 @@ fn footnotes_of_titles_and_hints_are_shown() {
             "p([x]</z>{^1^: p(n)}) h1#id(a[x]</z>{^2^: p(n)})",
         ),
         (
-            "{% x %}\n[x][^n]\n{% endx %}\n\nb\n\n## a[^n][x]<u>in</u> {#id}\n\n[x]: /z\n\n[^n]: n\n",
-            "p([x]</z>{^1^: p(n)}) p(b) h1#id({a: p(n)}[x]</z>in)",
-        ),
-        (
             "{% hint style=\"info\" %}\nwith a note[^h].\n\n[^h]: Note in a hint.\n{% endhint %}\n",
             "Info(p(with a {note: p(Note in a hint.)}.))",
         ),
