@@ -180,7 +180,7 @@ async fn load_page_tree(
     match visit.keyed_page_tree(caches, place).await {
         Ok((key, frame)) => {
             let addresses = Arc::make_mut(addresses);
-            addresses.is_passing |= !key.is_current(place);
+            addresses.is_passing |= !key.is_current(&place.space.space.revision);
             key.computed.into_iter().for_each(|tag| addresses.add_dependency(space, tag));
             addresses.frames.insert(space.clone(), frame);
         }

@@ -14,7 +14,6 @@ use docs_core::{
 use quick_cache::{Weighter, sync::Cache};
 
 use crate::{
-    address::SitePlace,
     cache::{EXPECTED_LARGE_ENTRIES, EntryWeigher},
     page_tree::PageTree,
 };
@@ -37,8 +36,8 @@ pub(crate) struct PageTreeKey {
 
 impl PageTreeKey {
     /// Returns `true` if the tree belongs to the revision in the site record.
-    pub(crate) fn is_current(&self, place: &SitePlace<'_>) -> bool {
-        self.revision == place.space.space.revision
+    pub(crate) fn is_current(&self, revision: &RevisionId) -> bool {
+        self.revision == *revision
     }
 }
 

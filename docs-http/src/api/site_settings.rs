@@ -280,8 +280,8 @@ impl SiteSettings {
 
     /// Create a redirect
     ///
-    /// Redirects a path of the site to a section, a space, a page or a URL. A path can have one live redirect and one draft. A source
-    /// that ends with `*` applies to all paths that begin with the text before it.
+    /// Redirects a path of the site to a section, a space, a page or a URL. A path can have one live redirect and one
+    /// draft. A source that ends with `*` applies to all paths that begin with the text before it.
     #[oai(path = "/redirects", method = "post", operation_id = "createSiteRedirect")]
     async fn create_redirect(
         &self,

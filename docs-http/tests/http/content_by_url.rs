@@ -12,7 +12,8 @@ async fn find(s: &Server, url: &str, token: &str) -> Answer {
     s.ask("GET", &format!("/v1/urls/content?url={}", encoded(url)), token, None).await
 }
 
-/// Creates a published site with a page in a space. Returns the paths of the site and the space, and the id of the page.
+/// Creates a published site with a page in a space. Returns the paths of the site and the space, and the id of the
+/// page.
 async fn published(s: &Server) -> (String, String, String) {
     let space = s.space().await;
     let request = s.request(&space).await;

@@ -21,7 +21,7 @@ const DOCUMENT: &str = "urn:document";
 
 /// Locations where schemas of published clients are narrower than the specification: an operation, and a location in
 /// its responses.
-const NARROWER: [(&str, &str); 4] = [
+const NARROWER: [(&str, &str); 5] = [
     // Published front ends read an array of files.
     ("getLatestOpenAPISpecVersionContent", "/filesystem"),
     // Boolean unsigned claims may have any name.
@@ -29,6 +29,8 @@ const NARROWER: [(&str, &str); 4] = [
     ("updateSiteAdaptiveSchema", "/jsonSchema/properties/unsigned"),
     // Earlier clients know no roles that a site itself defines.
     ("listPermissionsAggregateInSite", "/items/"),
+    // Like every deletion, it succeeds if there is nothing to delete.
+    ("uninstallGitSyncInstallation", UNDECLARED),
 ];
 
 /// The violation of a response with a status that the document does not declare.

@@ -91,7 +91,7 @@ async fn summary(visit: &Visit, caches: &SiteCaches, place: &SitePlace<'_>) -> R
     }
     let (key, frame) = visit.keyed_page_tree(caches, place).await?;
     let summary = Arc::new(PageTreeSummary::from_page_tree(&frame));
-    if key.is_current(place) {
+    if key.is_current(&place.space.space.revision) {
         caches.summaries.insert(key, Arc::clone(&summary));
     }
     Ok(summary)

@@ -105,8 +105,8 @@ pub(crate) struct Caches {
 }
 
 impl Caches {
-    /// Creates caches of at most `bytes` in total: 5/18 for page trees and files, 1/18 for summaries of page trees and for
-    /// page lists, 4/18 for rendered pages, 2/18 for pages as Markdown, 1/18 for page layouts, 1/18 for
+    /// Creates caches of at most `bytes` in total: 5/18 for page trees and files, 1/18 for summaries of page trees and
+    /// for page lists, 4/18 for rendered pages, 2/18 for pages as Markdown, 1/18 for page layouts, 1/18 for
     /// prerendered documents, 2/18 for descriptions of specifications, and 2/18 for lookups.
     pub(crate) fn new(bytes: u64) -> Self {
         let small = bytes / 18;

@@ -99,7 +99,7 @@ impl<'s> PageContext<'s> {
                 continue;
             }
             let (key, frame) = self.visit.keyed_page_tree(&caches.sites, place).await?;
-            is_passing |= !key.is_current(place);
+            is_passing |= !key.is_current(&place.space.space.revision);
             computed.extend(key.computed.map(|tag| (key.space, tag)));
             if frame.find(path).is_some_and(|at| frame.entries[at].kind == EntryKind::Document) {
                 found.push((number, encode_path(path)));

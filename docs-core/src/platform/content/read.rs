@@ -184,8 +184,8 @@ impl<'p> ContentHandle<'p> {
         Ok(self.get_in_turn(shown).await?.0)
     }
 
-    /// Returns the JSON of [`get_with_tag`](Self::get_with_tag), with its ETag. Few large revisions are in memory at the
-    /// same time.
+    /// Returns the JSON of [`get_with_tag`](Self::get_with_tag), with its ETag. Few large revisions are in memory at
+    /// the same time.
     ///
     /// # Errors
     /// `NotFound`.

@@ -173,9 +173,9 @@ impl Platform {
     /// # Errors
     ///
     /// `NotFound`, also after [`PDF_WINDOW`] and when the actor that the URL was issued to may no longer read the
-    /// content; `TooLarge` for an hour if the pages exceed the limits of a file, and any other failure of the job, until
-    /// a newly issued URL retries it; `Unavailable` if too many files of the space are queued; `Precondition` if the platform
-    /// has no typesetter.
+    /// content; `TooLarge` for an hour if the pages exceed the limits of a file, and any other failure of the job,
+    /// until a newly issued URL retries it; `Unavailable` if too many files of the space are queued; `Precondition` if
+    /// the platform has no typesetter.
     ///
     /// # Cancel safety
     ///

@@ -2,8 +2,10 @@
 
 use std::sync::LazyLock;
 
-use super::tenant_queue::{TenantQueue, WorkPermit};
-use crate::Result;
+use crate::{
+    Result,
+    platform::kernel::tenant_queue::{TenantQueue, WorkPermit},
+};
 
 /// Maximum number of large responses that a process compresses concurrently.
 const MAX_CONCURRENT_COMPRESSIONS: usize = 4;

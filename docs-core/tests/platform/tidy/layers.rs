@@ -123,6 +123,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "json_answer",
             "site_hosts",
             "tenant_queue",
+            "compression",
             "metrics",
             "platform",
             "worker_turns",

@@ -106,6 +106,7 @@ fn sample(document: &Value, schema: &Value) -> Value {
         }
     }
     match schema["type"].as_str() {
+        Some("string") if schema["format"] == "date-time" => json!("2026-01-31T12:00:00Z"),
         Some("string") => json!(Role::Read.as_str()),
         Some("boolean") => json!(false),
         Some("integer" | "number") => json!(1),

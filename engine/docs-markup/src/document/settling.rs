@@ -284,8 +284,8 @@ impl VerbatimRuns {
         is_more.then_some(())
     }
 
-    /// Adds the blocks that reference a footnote after a block in a run. Such a reference is text in its tree, but would
-    /// be the annotation if the block before it is verbatim, so the block has to keep its bytes too.
+    /// Adds the blocks that reference a footnote after a block in a run. Such a reference is text in its tree, but
+    /// would be the annotation if the block before it is verbatim, so the block has to keep its bytes too.
     fn add_repeated_references(&mut self, text: &ParsedBlocks) {
         let mut is_kept = vec![false; text.lines.len()];
         self.runs.iter().for_each(|run| is_kept[run.blocks.clone()].fill(true));

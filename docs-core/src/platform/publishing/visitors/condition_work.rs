@@ -15,8 +15,8 @@ use crate::{
     store::Hash,
 };
 
-/// Maximum number of evaluation steps for the conditions of all site parts that a request examines, unless their results
-/// are cached. Conditions beyond this limit are not met.
+/// Maximum number of evaluation steps for the conditions of all site parts that a request examines, unless their
+/// results are cached. Conditions beyond this limit are not met.
 const MAX_SITE_CONDITION_STEPS: u32 = 5 * MAX_STEPS;
 /// Maximum number of evaluation steps for the conditions of all pages and header links that a request examines.
 /// Conditions beyond this limit are not met.

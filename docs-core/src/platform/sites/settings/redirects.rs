@@ -68,7 +68,8 @@ impl<'p> Redirects<'p> {
     /// # Errors
     ///
     /// `Forbidden` unless the actor manages the site; `Invalid` for a destination that is not on the site; `Conflict`
-    /// if another redirect has the same source (a draft and a live redirect may share one), or the site has 10,000 redirects.
+    /// if another redirect has the same source (a draft and a live redirect may share one), or the site has 10,000
+    /// redirects.
     ///
     /// # Example
     ///
