@@ -21,7 +21,7 @@ const DOCUMENT: &str = "urn:document";
 
 /// Locations where schemas of published clients are narrower than the specification: an operation, and a location in
 /// its responses.
-const NARROWER: [(&str, &str); 5] = [
+const NARROWER: [(&str, &str); 6] = [
     // Published front ends read an array of files.
     ("getLatestOpenAPISpecVersionContent", "/filesystem"),
     // Boolean unsigned claims may have any name.
@@ -31,6 +31,8 @@ const NARROWER: [(&str, &str); 5] = [
     ("listPermissionsAggregateInSite", "/items/"),
     // Like every deletion, it succeeds if there is nothing to delete.
     ("uninstallGitSyncInstallation", UNDECLARED),
+    // A URL without content is not found.
+    ("getContentByUrl", UNDECLARED),
 ];
 
 /// The violation of a response with a status that the document does not declare.

@@ -465,6 +465,10 @@ async fn unreadable_body_is_rejected_without_side_effects() {
             ("\"text\"", "the body"),
             (nul.as_str(), "NUL"),
         ] {
+            // A body without text has no place for NUL.
+            if body == right {
+                continue;
+            }
             let answer = send("application/json", body).await;
             let message = answer.refused(400, &format!("{id} {body}"));
             assert!(message.contains(place), "{id} {body}: {message}");

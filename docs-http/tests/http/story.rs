@@ -3,6 +3,8 @@
 
 #[path = "story/fields.rs"]
 mod fields;
+#[path = "story/newest.rs"]
+mod newest;
 
 use std::collections::BTreeSet;
 
@@ -59,6 +61,7 @@ async fn every_operation_returns_the_fields_clients_rely_on() {
     crate::accounts::story(&s).await;
     crate::audit::story(&s).await;
     crate::openapi_specs::story(&s).await;
+    newest::story(&s).await;
     let path = format!("/v1/spaces/{space}");
     s.ask("DELETE", &path, &s.admin, None).await.is(204, &path);
     has(&s.get(&path).await, &["deletedAt"]);

@@ -610,7 +610,7 @@ async fn duplicated_site_space_follows_the_original() {
     let add = json!({ "spaceId": second, "title": "API", "icon": "book" });
     let section = s.post(&format!("{site}/sections"), 201, add).await.body;
     let after =
-        s.post(&format!("{site}/sections"), 201, json!({ "spaceId": second, "title": "Z" })).await.body;
+        s.post(&format!("{site}/sections"), 201, json!({ "spaceId": second, "title": "Zoo" })).await.body;
     let place = format!("{site}/site-spaces/{}", id(&section["siteSpaces"][0]));
     let copy = s.post(&format!("{place}/duplicate"), 201, json!({})).await.body;
     let sections = s.get(&format!("{site}/sections")).await;

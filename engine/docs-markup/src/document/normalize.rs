@@ -56,7 +56,8 @@ fn reference(target: &mut ContentRef) {
 /// Normalizes a block.
 pub(super) fn block(own: &Block) -> Block {
     let mut block = Block::new(own.kind.clone(), inlines(&own.nodes));
-    block.fragments = own.fragments.as_ref().map(|fragments| fragments.iter().map(fragment).collect());
+    let fragments = own.fragments.as_ref().filter(|fragments| !fragments.is_empty());
+    block.fragments = fragments.map(|fragments| fragments.iter().map(fragment).collect());
     kind(&mut block.kind);
     if is_verbatim(own) {
         block.spelling.clone_from(&own.spelling);
@@ -73,7 +74,6 @@ pub(super) fn is_same(a: &Block, b: &Block) -> bool {
     };
     (a.kind == b.kind || bare(a) == bare(b))
         && is_verbatim(a) == is_verbatim(b)
-        && a.fragments.is_some() == b.fragments.is_some()
         && each_same(a.fragments(), b.fragments(), is_same_fragment)
         && match (full_within(a), full_within(b)) {
             (Some(a), Some(b)) => each_same(&a, &b, |a, b| is_same(a, b)),

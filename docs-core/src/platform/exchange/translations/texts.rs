@@ -13,12 +13,10 @@ use crate::{
         document::parse,
         translate::{segments, text_segment, translated_markdown, translated_text},
     },
+    model::MAX_TITLE,
     platform::kernel::platform::Platform,
     store::{Hash, records::TranslatedItemId},
 };
-
-/// Maximum number of characters in a title or description, equal to the limit for editors.
-const MAX_CHARS: usize = crate::model::MAX_TITLE;
 
 /// A page or reusable content block to translate.
 pub(super) struct TranslationItem {
@@ -96,7 +94,7 @@ impl ItemSegments {
         let new = translated_text(text, |segment| known.get(segment).cloned());
         // Single-line text has no line breaks, and a title is never empty.
         let new = new.replace(['\n', '\r'], " ");
-        let fits = !new.trim().is_empty() && new.chars().count() <= MAX_CHARS;
+        let fits = !new.trim().is_empty() && new.chars().count() <= MAX_TITLE;
         if fits { new } else { text.to_owned() }
     }
 

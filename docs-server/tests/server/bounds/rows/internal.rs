@@ -115,7 +115,6 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
         &[
             "docs-server/src/serve/descriptors.rs::MAX_DESCRIPTORS",
             "adapters/docs-translate/src/service.rs::MAX_WAIT",
-            "docs-core/src/platform/content/read/changes.rs::DEFAULT_CHANGES",
             "docs-http/src/cors.rs::MAX_AGE",
             "docs-http/src/pdf.rs::MAX_PDF_WAIT",
             "docs-sqlstore/src/options.rs::MAX_BEGIN_WAIT",

@@ -1,6 +1,8 @@
 //! Printing of blocks.
 
-use docs_model::{Block, BlockKind, BlockTag, ContentRef, Document, Fragment, HeadingData, Node};
+use docs_model::{
+    Block, BlockKind, BlockTag, ContentRef, Document, Fragment, HeadingData, Inline, InlineKind, Node,
+};
 
 use super::{
     super::{
@@ -352,7 +354,12 @@ impl Printer {
             // Unchecked text was just parsed. It is printed with its spelling for comparison.
             write(nodes, Notation::Spelled, context, &mut self.labels)
         };
-        written.ok_or_else(|| self.invalid("its text must consist of text and inline elements only"))
+        written.ok_or_else(|| {
+            self.invalid(match nodes.iter().any(is_ambiguous_button) {
+                true => "a button must have `ref` or `action`, not both",
+                false => "its text must consist of text and inline elements only",
+            })
+        })
     }
 
     fn heading(&mut self, block: &Block, data: &HeadingData) -> Result<String, Invalid> {
@@ -431,4 +438,12 @@ pub(in super::super) fn parse_detached(text: &str, labels: &Labels, depth: usize
     reader.depth = depth;
     let blocks = reader.read_chunks(scanner.restart());
     (!blocks.is_empty()).then_some(blocks)
+}
+
+/// Returns `true` for a button with a target and an action, which has no notation.
+fn is_ambiguous_button(node: &Node) -> bool {
+    matches!(
+        node,
+        Node::Inline(Inline { kind: InlineKind::Button { target: Some(_), action: Some(_), .. }, .. })
+    )
 }

@@ -264,7 +264,7 @@ fn elements_within_text_become_marks_and_links() {
         ("<a href=\"javascript:alert(1)\" rel=x>x</a> <b onclick=\"alert(1)\">y</b>\n", "p(x **y**)"),
         ("a <script>alert(1)</script> b <style>x{}</style>c\n", "p(a  b c)"),
         ("x <unknown-tag a=b>y</unknown-tag> z\n", "p(x y z)"),
-        ("[a <u>b</u>](/c) <i class=\"fa-x\">:x:</i>\n", "p([a b]</c> Icon { icon: \"x\" })"),
+        ("[a <u>b</u>](/c) <i class=\"fa-x\">:x:</i>\n", "p([a b]</c> Icon { icon: \"x\", color: None })"),
         ("1 < 2 and a \\<b> and `<b>`\n", "p(1 < 2 and a <b> and `<b>`)"),
         ("A &lt;b&gt; c &amp;amp; <u>d</u>\n", "p(A <b> c &amp; d)"),
     ]);

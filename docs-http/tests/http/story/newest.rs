@@ -1,0 +1,54 @@
+//! Operations that only newer clients know.
+
+use serde_json::json;
+
+use super::has;
+use crate::server::{Server, id};
+
+pub(super) async fn story(s: &Server) {
+    let space = s.space().await;
+    let request = s.request(&space).await;
+    let page = json!({ "operation": "insert_page", "title": "Start", "document": {} });
+    s.post(&format!("{request}/content"), 200, json!({ "changes": [page] })).await;
+    let page = id(&s.get(&format!("{request}/content/pages")).await["pages"][0]);
+    s.get(&format!("{request}/content/page/{page}/meta-links")).await;
+    s.post(&format!("{request}/merge"), 200, json!({})).await;
+    let content = format!("/v1/spaces/{space}");
+    let revision = id(&s.get(&format!("{content}/content")).await);
+    s.get(&format!("{content}/content/page/{page}/meta-links")).await;
+    s.get(&format!("{content}/revisions/{revision}/page/{page}/meta-links")).await;
+    for path in [format!("{content}/embed"), "/v1/urls/embed".to_owned()] {
+        has(
+            &s.get(&format!("{path}?url=https%3A%2F%2Ffilms.example%2Fone")).await,
+            &["type", "title", "site"],
+        );
+    }
+    let found = s.get(&format!("/v1/urls/content?url=https%3A%2F%2Fdocs.example%2Fapp%2Fs%2F{space}")).await;
+    assert_eq!(found["space"]["id"], space);
+    site(s, &space).await;
+}
+
+async fn site(s: &Server, space: &str) {
+    let site = s.site("Newer", &[space]).await;
+    s.post(&format!("{site}/publish"), 200, json!({})).await;
+    let links = format!("{site}/external-links");
+    let link = s.post(&links, 201, json!({ "title": "Forum", "url": "https://forum.example/" })).await.body;
+    let link = format!("{links}/{}", id(&link));
+    assert_eq!(s.patch(&link, json!({ "title": "Community" })).await["title"], "Community");
+    s.ask("DELETE", &link, &s.admin, None).await.is(204, &link);
+    let place = id(&s.get(&format!("{site}/site-spaces")).await["items"][0]);
+    let redirect = json!({ "source": "/old", "destination": { "kind": "site-space", "siteSpaceId": place } });
+    has(
+        &s.put(&format!("{site}/redirects"), json!({ "redirects": [redirect] })).await,
+        &["results[].status"],
+    );
+    s.post(&format!("{site}/site-spaces/{place}/duplicate"), 201, json!({})).await;
+    s.post(&format!("{site}/search/prewarm"), 204, json!({})).await;
+    s.post(&format!("{site}/insights/events"), 204, crate::site_settings::events()).await;
+    let sync = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main", "direction": "both" });
+    s.put(&format!("/v1/spaces/{space}/git/sync"), sync).await;
+    let installation = format!("/v1/git/installations/{space}");
+    has(&s.get(&installation).await, &["id"]);
+    has(&s.get(&format!("{site}/spaces/git/installations")).await, &["items[].id"]);
+    s.ask("DELETE", &installation, &s.admin, None).await.is(205, &installation);
+}
