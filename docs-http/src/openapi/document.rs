@@ -148,6 +148,8 @@ fn add_failures(operation: &mut MetaOperation) {
     let has_place = operation.params.iter().any(|parameter| parameter.in_type == MetaParamIn::Path);
     // Operations with optional authentication identify their object in the query or the body.
     let is_open = operation.security.iter().any(|schemes| schemes.is_empty());
+    // The object may be named by its URL.
+    let is_by_url = operation.operation_id == Some("getContentByUrl");
     let writes = !operation.method.is_safe();
     let has_body = operation.request.is_some();
     let has_key = operation.params.iter().any(is_key);
@@ -159,7 +161,7 @@ fn add_failures(operation: &mut MetaOperation) {
         (true, 400, "The request is invalid; the message names the field"),
         (signed_in, 401, "The token is missing or invalid"),
         (signed_in, 403, "The caller lacks the required permission"),
-        (has_place || is_open, 404, "The object does not exist or is not visible to the caller"),
+        (has_place || is_open || is_by_url, 404, "The object does not exist or is not visible to the caller"),
         (writes, 409, "The state of the object prevents the operation, or a unique value is already used"),
         (has_condition || !writes, 412, UNMET_CONDITION),
         (has_body, 413, "The body exceeds a size limit"),

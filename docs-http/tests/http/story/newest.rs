@@ -30,6 +30,8 @@ pub(super) async fn story(s: &Server) {
 
 async fn site(s: &Server, space: &str) {
     let site = s.site("Newer", &[space]).await;
+    let section = json!({ "spaceId": s.space().await, "title": "API" });
+    s.post(&format!("{site}/sections"), 201, section).await;
     s.post(&format!("{site}/publish"), 200, json!({})).await;
     let links = format!("{site}/external-links");
     let link = s.post(&links, 201, json!({ "title": "Forum", "url": "https://forum.example/" })).await.body;
