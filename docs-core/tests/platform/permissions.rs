@@ -111,7 +111,7 @@ proptest! {
     }
 }
 
-fn user(actor: &Actor) -> UserId {
+pub(crate) fn user(actor: &Actor) -> UserId {
     actor.user().expect("a user").clone()
 }
 
@@ -121,15 +121,15 @@ async fn set_level(w: &World, space: &SpaceId, level: DefaultLevel) {
     w.as_admin().space(space).update(change).await.expect("changed");
 }
 
-fn to_users(role: Option<Role>, users: &[&Actor]) -> Invite {
+pub(crate) fn to_users(role: Option<Role>, users: &[&Actor]) -> Invite {
     Invite { role, users: Some(users.iter().map(|actor| user(actor).to_string()).collect()), teams: None }
 }
 
-fn to_team(role: Option<Role>, team: &TeamId) -> Invite {
+pub(crate) fn to_team(role: Option<Role>, team: &TeamId) -> Invite {
     Invite { role, users: None, teams: Some(vec![team.to_string()]) }
 }
 
-async fn team_of(w: &World, members: &[&Actor]) -> TeamId {
+pub(crate) async fn team_of(w: &World, members: &[&Actor]) -> TeamId {
     let members = members.iter().map(|actor| user(actor).to_string()).collect();
     let new = CreateTeam { title: "Team".parse().expect("a title"), members: Some(members) };
     w.as_admin().org(&w.org).teams().create(new).await.expect("created").id

@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, time::Duration};
 use docs_core::{
     Actor, ErrorKind,
     model::{
-        CreateSite, CreateTeam, DefaultLevel, Grantee, Invite, Level, Patch, Role, SiteId,
-        SitePermissionOrigin, SitePermissionReason, SitePermissions, SiteSpacesInput, TeamId,
-        UpdatePermission, UpdateSite, UserId, UserSitePermission,
+        CreateSite, DefaultLevel, Grantee, Invite, Level, Patch, Role, SiteId, SitePermissionOrigin,
+        SitePermissionReason, SitePermissions, SiteSpacesInput, UpdatePermission, UpdateSite, UserId,
+        UserSitePermission,
     },
     platform::{MemberFilter, SiteFilter, SitePermissionFilter, SiteSpaceFilter},
     policy::{Layer, SiteRoleSource, effective_role, site_role},
@@ -15,7 +15,10 @@ use docs_core::{
 };
 use proptest::prelude::*;
 
-use crate::support::{Refused, World, block_on};
+use crate::{
+    permissions::{team_of, to_team, to_users, user},
+    support::{Refused, World, block_on},
+};
 
 fn any_role() -> impl Strategy<Value = Role> {
     prop::sample::select(Role::ALL)
@@ -27,24 +30,6 @@ fn any_level() -> impl Strategy<Value = DefaultLevel> {
         1 => Just(DefaultLevel::Nobody),
         2 => any_role().prop_map(DefaultLevel::Role),
     ]
-}
-
-fn user(actor: &Actor) -> UserId {
-    actor.user().expect("a user").clone()
-}
-
-fn to_users(role: Option<Role>, users: &[&Actor]) -> Invite {
-    Invite { role, users: Some(users.iter().map(|actor| user(actor).to_string()).collect()), teams: None }
-}
-
-fn to_team(role: Option<Role>, team: &TeamId) -> Invite {
-    Invite { role, users: None, teams: Some(vec![team.to_string()]) }
-}
-
-async fn team_of(w: &World, members: &[&Actor]) -> TeamId {
-    let members = members.iter().map(|actor| user(actor).to_string()).collect();
-    let new = CreateTeam { title: "Team".parse().expect("a title"), members: Some(members) };
-    w.as_admin().org(&w.org).teams().create(new).await.expect("created").id
 }
 
 async fn site_by(w: &World, creator: &Actor) -> SiteId {

@@ -148,8 +148,10 @@ fn add_failures(operation: &mut MetaOperation) {
     let has_place = operation.params.iter().any(|parameter| parameter.in_type == MetaParamIn::Path);
     // Operations with optional authentication identify their object in the query or the body.
     let is_open = operation.security.iter().any(|schemes| schemes.is_empty());
-    // The object may be named by its URL.
-    let is_by_url = operation.operation_id == Some("getContentByUrl");
+    let is_by_url = operation
+        .params
+        .iter()
+        .any(|parameter| parameter.in_type == MetaParamIn::Query && parameter.name == "url");
     let writes = !operation.method.is_safe();
     let has_body = operation.request.is_some();
     let has_key = operation.params.iter().any(is_key);

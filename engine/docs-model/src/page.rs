@@ -34,6 +34,19 @@ pub enum RevisionPage {
     Computed(ComputedPage),
 }
 
+impl RevisionPage {
+    /// Returns the fields common to all pages.
+    #[must_use]
+    pub fn base(&self) -> &PageBase {
+        match self {
+            Self::Document(page) => &page.base,
+            Self::Group(page) => &page.base,
+            Self::Link(page) => &page.base,
+            Self::Computed(page) => &page.base,
+        }
+    }
+}
+
 /// The fields common to all pages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]

@@ -77,7 +77,7 @@ impl<'p> Caller<'p> {
         let address = WebAddress::parse("url", url.as_str())?;
         let title = match self.find_content(url).await {
             Ok(ContentByUrl::Collection { collection }) => collection.title.to_string(),
-            Ok(ContentByUrl::Space { page: Some(page), .. }) => page_title(&page),
+            Ok(ContentByUrl::Space { page: Some(page), .. }) => page.base().title.clone(),
             Ok(ContentByUrl::Space { space, page: None, .. }) => space.title.to_string(),
             Err(error)
                 if matches!(
@@ -154,13 +154,4 @@ fn app_target(segments: &[&str]) -> Option<UrlTarget> {
         _ => return None,
     };
     Some(UrlTarget::Content(of, path.join("/")))
-}
-
-fn page_title(page: &RevisionPage) -> String {
-    match page {
-        RevisionPage::Document(page) => page.base.title.clone(),
-        RevisionPage::Group(page) => page.base.title.clone(),
-        RevisionPage::Link(page) => page.base.title.clone(),
-        RevisionPage::Computed(page) => page.base.title.clone(),
-    }
 }

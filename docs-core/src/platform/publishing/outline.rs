@@ -74,6 +74,16 @@ pub(in crate::platform) enum OutlinePart<'a> {
     Link(&'a ExternalLinkRecord),
 }
 
+impl<'a> OutlinePart<'a> {
+    pub(in crate::platform) fn condition(self) -> Option<&'a Condition> {
+        match self {
+            Self::Section(section) => section.condition.as_ref(),
+            Self::SiteSpace(place) => place.condition.as_ref(),
+            Self::Link(link) => link.condition.as_ref(),
+        }
+    }
+}
+
 /// The target of a path below a site.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::platform) struct OutlineMatch<'a> {

@@ -1,6 +1,7 @@
 //! Computed pages of specifications, and the pages that replace them.
 
 use docs_core::{
+    Actor,
     model::{
         ContentFormat, ContentLocation, DocumentPage, LinkStatus, PageId, RevisionPage, SiteVisibility,
         SpaceId,
@@ -256,15 +257,20 @@ async fn sibling_specification_pages_have_unique_paths() {
     assert_eq!(below, shown[2..]);
 }
 
+/// Publishes a space on a public site. Returns a visitor of the site.
+async fn visitor_of(w: &World, space: &SpaceId) -> Actor {
+    let docs = visitors::site(w, "Docs").await;
+    visitors::place(w, &docs, space).await;
+    visitors::show(w, &docs, SiteVisibility::Public).await;
+    let url = visitors::address(w, &docs).await;
+    visitors::enter(w, &url, json!({})).await.expect("open").1
+}
+
 #[tokio::test]
 async fn no_computed_pages_under_pages_hidden_from_a_visitor() {
     let (w, space) = space_of(&format!("---\nif: visitor.claims.beta\n---\n\n{API}"), SUMMARY).await;
     put(&w, SPEC).await;
-    let docs = visitors::site(&w, "Docs").await;
-    visitors::place(&w, &docs, &space).await;
-    visitors::show(&w, &docs, SiteVisibility::Public).await;
-    let url = visitors::address(&w, &docs).await;
-    let (_, visitor) = visitors::enter(&w, &url, json!({})).await.expect("open");
+    let visitor = visitor_of(&w, &space).await;
     let as_visitor = w.platform.as_actor(&visitor);
     let content = as_visitor.space(&space).content();
     let pages = content.list_pages(ContentOptions::default()).await.expect("read").pages;
@@ -285,11 +291,7 @@ async fn no_computed_pages_under_pages_hidden_from_a_visitor() {
 async fn visitors_see_computed_pages_by_visibility_and_site() {
     let (w, space) = space().await;
     put(&w, SPEC).await;
-    let docs = visitors::site(&w, "Docs").await;
-    visitors::place(&w, &docs, &space).await;
-    visitors::show(&w, &docs, SiteVisibility::Public).await;
-    let url = visitors::address(&w, &docs).await;
-    let (_, visitor) = visitors::enter(&w, &url, json!({})).await.expect("open");
+    let visitor = visitor_of(&w, &space).await;
     let content = w.platform.as_actor(&visitor).space(&space).content();
     let store = by_path(&w, &space, "api/the-store").await.base.id;
     let shown = ContentOptions::default();

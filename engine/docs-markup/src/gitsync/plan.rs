@@ -105,7 +105,7 @@ pub struct PlannedInclude {
 /// Maximum number of languages that a warning names.
 const MAX_NAMED_LANGUAGES: usize = 10;
 
-/// Warns if the folder contains a book in several languages, each of which has a table of contents of its own.
+/// Adds a warning for a book in several languages, because each language has its own table of contents.
 fn warn_of_languages(config: &RepoConfig, tree: &RepoTree, warnings: &mut Warnings) {
     let list = config.root.child(LANGUAGES_FILE);
     if !tree.has(&list) {

@@ -10,7 +10,6 @@ use serde_json::{Map, Value, json};
 use super::{
     UNSIGNED, VisitorClaims,
     condition_work::{ConditionBudgets, EvaluationTurn},
-    conditions::ConditionEvaluator,
 };
 use crate::{
     Error, ErrorKind, Result,
@@ -282,39 +281,40 @@ pub(in crate::platform) struct SiteParts {
 impl SiteParts {
     /// Evaluates the conditions. They may wait for those of other requests, so the caller must not hold a transaction.
     pub(in crate::platform) async fn visible(self) -> Result<Visit> {
+        if self.outline.conditions().next().is_none() {
+            return Ok(self.filter(|_| true));
+        }
         let decider = self.claims.site_evaluator();
         if self.outline.conditions().all(|condition| decider.is_cached(condition)) {
-            return Ok(self.filter(&decider, &Cancelled::default()));
+            return Ok(self.filter(|condition| decider.holds(condition)));
         }
         let turn = self.claims.turn.clone();
-        turn.run(move |cancelled| self.filter(&decider, cancelled)).await
+        let work = move |cancelled: &Cancelled| {
+            self.filter(|condition| !cancelled.is_set() && decider.holds(condition))
+        };
+        turn.run(work).await
     }
 
     /// Evaluates the conditions within a transaction. Usually they are cached.
     fn visible_in_place(self) -> Visit {
-        let decider = self.claims.site_evaluator();
-        if self.outline.conditions().all(|condition| decider.is_cached(condition)) {
-            return self.filter(&decider, &Cancelled::default());
+        if self.outline.conditions().next().is_none() {
+            return self.filter(|_| true);
         }
-        run_in_place(|| self.filter(&decider, &Cancelled::default()))
+        let decider = self.claims.site_evaluator();
+        let is_cached = self.outline.conditions().all(|condition| decider.is_cached(condition));
+        let work = || self.filter(|condition| decider.holds(condition));
+        if is_cached { work() } else { run_in_place(work) }
     }
 
-    fn filter(self, decider: &ConditionEvaluator, cancelled: &Cancelled) -> Visit {
+    /// Removes the parts that are drafts, are deleted, or have an unmet condition.
+    fn filter(self, holds: impl Fn(Option<&Condition>) -> bool) -> Visit {
         let Self { site, outline, spaces, claims, visitor } = self;
-        let condition = |part: &OutlinePart<'_>| match part {
-            OutlinePart::Section(section) => section.condition.clone(),
-            OutlinePart::SiteSpace(place) => place.condition.clone(),
-            OutlinePart::Link(link) => link.condition.clone(),
-        };
         let is_shown = |part: OutlinePart<'_>| {
-            if outline.is_draft(part) || cancelled.is_set() {
-                return false;
-            }
             let is_live = match &part {
                 OutlinePart::Section(_) | OutlinePart::Link(_) => true,
                 OutlinePart::SiteSpace(place) => spaces.contains_key(&place.space),
             };
-            is_live && decider.holds(condition(&part).as_ref())
+            is_live && !outline.is_draft(part) && holds(part.condition())
         };
         let outline = outline.filter(is_shown);
         Visit { site, outline, spaces, claims: Arc::new(claims), visitor, token: VisitToken::default() }
@@ -342,15 +342,14 @@ pub(super) struct Candidate {
 
 impl Candidate {
     fn is_shown(&self, claims: &VisitorClaims) -> bool {
+        if !self.conditions.iter().flatten().any(Option::is_some) {
+            return !self.conditions.is_empty();
+        }
         let decider = claims.site_evaluator();
-        let holds = || {
+        run_in_place(|| {
             let mut places = self.conditions.iter();
             places.any(|conditions| conditions.iter().all(|condition| decider.holds(condition.as_ref())))
-        };
-        match self.conditions.iter().flatten().any(Option::is_some) {
-            true => run_in_place(holds),
-            false => holds(),
-        }
+        })
     }
 }
 
