@@ -5,7 +5,7 @@ use std::{
     net::IpAddr,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -95,7 +95,8 @@ pub(super) struct Charge {
     memory: Arc<Memory>,
     connection: Arc<Connection>,
     holder: Holder,
-    place: AdmissionReason,
+    /// `true` while the request uses one of the [`RESERVED_REQUESTS`].
+    is_reserved: AtomicBool,
     /// Bytes of the response in memory.
     bytes: AtomicUsize,
     /// State of the reservation for producing the response.
@@ -138,8 +139,8 @@ impl Memory {
         let mut waiting = None;
         loop {
             let freed = self.freed.notified();
-            if let Some(place) = self.try_admit(holder) {
-                return Some(Arc::new(self.charge(connection, place)));
+            if let Some(reason) = self.try_admit(holder) {
+                return Some(Arc::new(self.charge(connection, reason)));
             }
             let now = Instant::now();
             if now >= end {
@@ -161,12 +162,12 @@ impl Memory {
         Arc::new(charge)
     }
 
-    fn charge(self: &Arc<Self>, connection: &Arc<Connection>, place: AdmissionReason) -> Charge {
+    fn charge(self: &Arc<Self>, connection: &Arc<Connection>, reason: AdmissionReason) -> Charge {
         Charge {
             memory: Arc::clone(self),
             connection: Arc::clone(connection),
             holder: Holder::for_connection(connection),
-            place,
+            is_reserved: AtomicBool::new(reason == AdmissionReason::Reserved),
             bytes: AtomicUsize::new(0),
             expected: Mutex::new(ReservationState::Active),
         }
@@ -299,6 +300,8 @@ impl Charge {
             let now = Instant::now();
             if waiting.is_none() {
                 waiting = self.memory.hold(bytes).map(|held| (held, self.memory.wait()));
+                // Held bytes are counted, so other requests may use the place.
+                self.release_place();
             }
             if waiting.is_none() || now >= end {
                 return false;
@@ -327,6 +330,14 @@ impl Charge {
         self.memory.free(self.holder, bytes);
     }
 
+    /// Releases the reserved place of the request, if it uses one.
+    fn release_place(&self) {
+        if self.is_reserved.swap(false, Ordering::Relaxed) {
+            self.memory.used.lock().reserved -= 1;
+            self.memory.freed.notify_waiters();
+        }
+    }
+
     fn set_reservation(&self, now: ReservationState) {
         let mut expected = self.expected.lock();
         if *expected == ReservationState::Released || *expected == now {
@@ -344,9 +355,7 @@ impl Charge {
 impl Drop for Charge {
     fn drop(&mut self) {
         self.set_reservation(ReservationState::Released);
-        if self.place == AdmissionReason::Reserved {
-            self.memory.used.lock().reserved -= 1;
-        }
+        self.release_place();
         let bytes = self.bytes.load(Ordering::Relaxed);
         self.free(bytes);
     }
@@ -363,12 +372,15 @@ mod tests {
         *,
     };
 
-    /// Returns a charge for a connection of a client.
-    fn charge(memory: &Arc<Memory>, client: u64) -> Charge {
+    fn connection(client: u64) -> Arc<Connection> {
         let address = format!("192.0.2.{client}:1").parse().expect("an address");
         let peer = Peer::new(address, &TrustedProxies::default());
-        let connection = Arc::new(Connection::new(client, peer, ConnectionConfig::RESPONSE_PACE));
-        let charge = memory.charge(&connection, AdmissionReason::Free);
+        Arc::new(Connection::new(client, peer, ConnectionConfig::RESPONSE_PACE))
+    }
+
+    /// Returns a charge for a connection of a client.
+    fn charge(memory: &Arc<Memory>, client: u64) -> Charge {
+        let charge = memory.charge(&connection(client), AdmissionReason::Free);
         // The response exists.
         *charge.expected.lock() = ReservationState::Released;
         charge
@@ -406,6 +418,29 @@ mod tests {
         assert_eq!(memory.used.lock().held, 0);
     }
 
+    /// Large responses that wait for memory must not keep the reserved places: clients without responses need them.
+    #[tokio::test(start_paused = true)]
+    async fn waiting_responses_release_reserved_places() {
+        let table = ConnectionTable::new(&ConnectionConfig::default(), 100);
+        let memory = Memory::new(84 * RESERVATION_BYTES);
+        memory.add(holder(250), 84 * RESERVATION_BYTES);
+        let mut charges = Vec::new();
+        for client in 1..=16 {
+            let reason = memory.try_admit(holder(client)).expect("a place");
+            assert_eq!(reason, AdmissionReason::Reserved);
+            let charge = memory.charge(&connection(client.into()), reason);
+            charge.set_reservation(ReservationState::Released);
+            let mut response = {
+                let table = &table;
+                Box::pin(async move { charge.admit_response(table, 4 * RESERVATION_BYTES).await })
+            };
+            let expected = if client <= 10 { Poll::Pending } else { Poll::Ready(false) };
+            assert_eq!(poll_once(&mut response).await, expected, "client {client}");
+            charges.push(response);
+        }
+        assert_eq!(memory.used.lock().reserved, 0);
+    }
+
     fn holder(number: u8) -> Holder {
         Holder::Network(IpAddr::from([192, 0, 2, number]))
     }
@@ -433,15 +468,11 @@ mod tests {
     #[test]
     fn addresses_without_responses_have_reserved_places() {
         let memory = Memory::new(10 * RESERVATION_BYTES);
-        let proxies = TrustedProxies::default();
-        let address = "192.0.2.1:1".parse().expect("an address");
-        let pace = super::super::ConnectionConfig::RESPONSE_PACE;
-        let connection = Arc::new(Connection::new(1, Peer::new(address, &proxies), pace));
         memory.add(holder(1), 20 * RESERVATION_BYTES);
         assert_eq!(memory.try_admit(holder(1)), None, "it uses the memory");
         let admitted: Vec<_> = (2..).map_while(|number| memory.try_admit(holder(number))).collect();
         assert_eq!(admitted, [AdmissionReason::Reserved; RESERVED_REQUESTS]);
-        let charge = memory.charge(&connection, AdmissionReason::Reserved);
+        let charge = memory.charge(&connection(1), AdmissionReason::Reserved);
         charge.set_reservation(ReservationState::Released);
         drop(charge);
         assert_eq!(memory.try_admit(holder(100)), Some(AdmissionReason::Reserved));
