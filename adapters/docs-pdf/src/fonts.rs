@@ -36,7 +36,7 @@ impl std::fmt::Debug for Fonts {
     }
 }
 
-const SERIF: &str = "Libertinus Serif";
+pub(crate) const SERIF: &str = "Libertinus Serif";
 const MONO: &str = "DejaVu Sans Mono";
 const SIGNS: &str = "NewComputerModern Math";
 const EMOJI: &str = "Noto Emoji";

@@ -309,3 +309,22 @@ async fn an_edit_reports_unknown_blocks_tables_and_dead_links() {
     let done = edit(&s, &request, json!([update])).await;
     assert_eq!(done.get("warnings"), None);
 }
+
+#[tokio::test]
+async fn descriptions_of_pages_are_bounded() {
+    let s = Server::new().await;
+    let request = s.request(&s.space().await).await;
+    let insert = |characters: usize| {
+        let description = "ä".repeat(characters);
+        let page = json!({ "operation": "insert_page", "title": "A", "description": description, "document": {} });
+        json!({ "changes": [page] })
+    };
+    let path = format!("{request}/content?compat=false");
+    let rejected = s.post(&path, 400, insert(1_001)).await.body;
+    let message = rejected["error"]["message"].as_str().unwrap_or_default();
+    assert!(message.starts_with("changes[0].description: "), "{message}");
+    assert_eq!(page(&pages(&s, &request).await, "A"), None, "nothing was inserted");
+    s.post(&path, 200, insert(1_000)).await;
+    let shown = pages(&s, &request).await;
+    assert_eq!(titled(&shown, "A")["description"], "ä".repeat(1_000));
+}

@@ -23,6 +23,9 @@ pub const MAX_PATH_BYTES: usize = 1_000;
 /// Maximum length of the title of a page or a reusable content block, in characters.
 pub const MAX_TITLE: usize = 1_000;
 
+/// Maximum length of the description of a page in a request, in characters.
+pub const MAX_DESCRIPTION: usize = 1_000;
+
 /// The title of a page or a reusable content block.
 pub type Title = BoundedText<1, MAX_TITLE>;
 

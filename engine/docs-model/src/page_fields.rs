@@ -67,7 +67,7 @@ macro_rules! page_fields {
                 request {
                     /// A short description; empty or `null` removes it.
                     #[serde(deserialize_with = "deserialize_clearable")]
-                    Option<$crate::BoundedText<0, 1000>>
+                    Option<$crate::BoundedText<0, { $crate::MAX_DESCRIPTION }>>
                 };
             /// The visible parts of the page, or `None` for the default layout.
             layout: Option<$crate::PageLayout> = "layout" Layout

@@ -14,7 +14,10 @@ use std::{
 use usvg::{ImageHrefResolver, ImageKind, Options, Tree, roxmltree};
 
 use super::decoded_picture::{DecodedPicture, Drawing, PictureContent};
-use crate::{fonts::Fonts, termination::Clock};
+use crate::{
+    fonts::{Fonts, SERIF},
+    termination::Clock,
+};
 
 /// Maximum size of a drawing in bytes.
 const MAX_DRAWING_BYTES: usize = 1 << 20;
@@ -95,7 +98,7 @@ fn settings<'a>(
     };
     Options {
         fontdb: Arc::clone(&fonts.drawings),
-        font_family: "Libertinus Serif".to_owned(),
+        font_family: SERIF.to_owned(),
         image_href_resolver: resolver,
         ..Options::default()
     }

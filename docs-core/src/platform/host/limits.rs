@@ -92,6 +92,7 @@ pub const LIMITS: &[LimitGroup] = &[
             count("Levels of the page tree", model::MAX_PAGE_LEVELS),
             bytes("Path of a page within its space", model::MAX_PATH_BYTES as u64),
             count("Characters of the title of a page", model::MAX_TITLE),
+            count("Characters of the description of a page", model::MAX_DESCRIPTION),
             count(
                 "Pages of a space that are generated from OpenAPI specifications",
                 model::MAX_COMPUTED_PAGES,
