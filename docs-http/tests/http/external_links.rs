@@ -32,7 +32,7 @@ async fn external_link_is_created_changed_sorted_and_deleted() {
         made.body,
         json!({
             "object": "site-external-link", "id": id(&made.body), "title": "Forum",
-            "url": "https://forum.example/", "draft": false,
+            "url": "https://forum.example/", "draft": false, "siteSpaces": [], "children": [],
         })
     );
     let group = s.post(&format!("{site}/section-groups"), 201, json!({ "title": "More" })).await.body;
@@ -85,6 +85,10 @@ async fn drafts_and_conditional_links_are_hidden_from_visitors() {
     assert_eq!(titles(&seen), ["Docs", "API", "Open"]);
     let published = s.ask("GET", &format!("{site}/published"), &s.outsider, None).await.is(200, "published");
     assert_eq!(titles(&published["structure"]), ["Docs", "API", "Open"]);
+    // Front ends that know only sections and groups read both lists of every item.
+    for list in ["siteSpaces", "children"] {
+        assert_eq!(published["structure"]["structure"][2][list], json!([]), "{list}");
+    }
 }
 
 #[tokio::test]

@@ -131,6 +131,12 @@ pub struct SiteExternalLink {
     /// A condition; only visitors who meet it see the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<Condition>,
+    /// Always empty. Front ends without support for external links read it, as of a section.
+    #[serde(default)]
+    pub site_spaces: Vec<SiteSpace>,
+    /// Always empty. Front ends without support for external links read it, as of a group.
+    #[serde(default)]
+    pub children: Vec<SiteStructureNode>,
 }
 
 /// A section, a section group or an external link.

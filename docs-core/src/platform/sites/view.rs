@@ -328,6 +328,8 @@ impl SiteView<'_> {
             section_group: link.group.clone(),
             draft: link.draft,
             condition: self.visible_condition(link.condition.as_ref()),
+            site_spaces: Vec::new(),
+            children: Vec::new(),
         }
     }
 
