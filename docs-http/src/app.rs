@@ -186,7 +186,7 @@ pub(crate) struct ExtraRoutes {
     pub(crate) routes: Route,
     /// The platform whose files are served from a separate origin, and the routes of that origin.
     pub(crate) files_host: Option<(Platform, Route)>,
-    /// The operations of published clients, which return 501 if the API does not serve them.
+    /// The operations of published clients, which return an error with their name if the API does not serve them.
     pub(crate) client_operations: &'static [ClientOperation],
 }
 

@@ -77,10 +77,21 @@ impl ClientOperation {
         Method::from_bytes(self.method.as_bytes()).ok()
     }
 
+    /// Returns the status of the error response of the operation.
+    ///
+    /// Front ends render the blocks of integrations in pages, and omit those whose integration does not exist. For any
+    /// other status they do not show the page.
+    fn status(&self) -> StatusCode {
+        match self.path {
+            "/integrations/{integrationName}/render" => StatusCode::NOT_FOUND,
+            _ => StatusCode::NOT_IMPLEMENTED,
+        }
+    }
+
     /// Returns the error response of the operation.
-    pub(super) fn not_implemented(&self) -> ApiError {
+    pub(super) fn unserved(&self) -> ApiError {
         let message = format!("`{}` is not served: {}", self.id, self.reason());
-        ApiError::new(StatusCode::NOT_IMPLEMENTED, message)
+        ApiError::new(self.status(), message)
     }
 }
 

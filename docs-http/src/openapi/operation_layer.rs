@@ -38,7 +38,8 @@ use crate::{
 /// - every failure of an operation, including a panic, is returned as a JSON body;
 /// - unsupported methods of a path return 405 with `Allow`, and `OPTIONS` returns 204 with `Allow`;
 /// - unknown paths return 404 with a JSON body;
-/// - an operation of the platform's published clients that the platform's API does not serve returns 501 with its name;
+/// - an operation of the platform's published clients that the platform's API does not serve returns 501 with its name,
+///   or 404 if front ends depend on it;
 /// - each operation is counted and timed under its id;
 /// - parameters and fields that the operation does not declare are ignored and listed in the response headers
 ///   `Ignored-Parameters` and `Ignored-Fields`;
@@ -49,7 +50,7 @@ use crate::{
 pub struct OperationLayer<T> {
     api: T,
     metrics: Arc<Metrics>,
-    /// Operations that return 501 unless the API serves them.
+    /// Operations that return an error with their name unless the API serves them.
     client_operations: &'static [ClientOperation],
 }
 
@@ -139,7 +140,7 @@ fn unserved_operations(
         if served.get(&shape).is_some_and(|methods| methods.contains_key(&method)) {
             continue;
         }
-        let endpoint = make_sync(move |_| operation.not_implemented().into_response()).boxed();
+        let endpoint = make_sync(move |_| operation.unserved().into_response()).boxed();
         let new = || (positional_path(operation.path), Methods::new());
         unserved.entry(shape).or_insert_with(new).1.insert(method, endpoint);
     }
