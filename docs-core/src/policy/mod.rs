@@ -183,7 +183,7 @@ impl OrgAccess {
         })
     }
 
-    fn may(&self, action: OrgAction) -> bool {
+    pub(crate) fn may(&self, action: OrgAction) -> bool {
         self.role >= Some(action.needs())
     }
 

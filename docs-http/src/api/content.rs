@@ -94,7 +94,7 @@ enum LinkForm {
 /// The schema version of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum DocumentSchema {
+pub(super) enum DocumentSchema {
     /// The current version.
     Current,
     /// The next version.

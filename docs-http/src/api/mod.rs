@@ -8,6 +8,7 @@ mod caller;
 mod change_requests;
 mod collections;
 mod comments;
+mod computed;
 mod content;
 mod git;
 mod git_sync;

@@ -3,8 +3,8 @@
 use docs_core::Platform;
 
 use super::{
-    audit, change_requests, collections, comments, content, git, git_sync, imports, integrations, invites,
-    jobs, links, members, meta_links, openapi_specs, orgs, pdf, permissions, platform_info, reviews,
+    audit, change_requests, collections, comments, computed, content, git, git_sync, imports, integrations,
+    invites, jobs, links, members, meta_links, openapi_specs, orgs, pdf, permissions, platform_info, reviews,
     revisions, saml, search, site_settings, site_structure, sites, spaces, teams, translations, uploads,
     urls, users,
 };
@@ -15,7 +15,7 @@ pub type Api = (
     (orgs::Orgs, members::Members, invites::Invites, audit::AuditLog),
     (spaces::Spaces, jobs::Jobs),
     collections::Collections,
-    (content::Content, uploads::Uploads),
+    (content::Content, computed::ComputedContent, uploads::Uploads),
     (links::ContentLinks, meta_links::MetaLinks, revisions::Revisions),
     imports::Imports,
     change_requests::ChangeRequests,
@@ -45,7 +45,11 @@ pub(crate) fn api(platform: &Platform) -> Api {
         ),
         (spaces::Spaces(platform.clone()), jobs::Jobs(platform.clone())),
         collections::Collections(platform.clone()),
-        (content::content(platform), uploads::Uploads(platform.clone())),
+        (
+            content::content(platform),
+            computed::ComputedContent(platform.clone()),
+            uploads::Uploads(platform.clone()),
+        ),
         (
             links::ContentLinks(platform.clone()),
             meta_links::MetaLinks(platform.clone()),

@@ -24,6 +24,16 @@ pub(crate) async fn spec(s: &Server, slug: &str) -> String {
     s.get(&format!("{path}/{slug}")).await["lastVersion"].as_str().expect("a version").to_owned()
 }
 
+/// The body of a request for a computed document or revision.
+pub(crate) fn computed(operation: &str, slug: &str) -> Value {
+    let props = match operation {
+        "getComputedDocument" => json!({ "doc": "operations", "page": "pets" }),
+        _ => json!({ "models": true }),
+    };
+    let dependencies = json!({ "spec": { "ref": { "kind": "openapi", "spec": slug } } });
+    json!({ "source": { "type": "builtin:openapi", "props": props, "dependencies": dependencies }, "seed": "s" })
+}
+
 #[tokio::test]
 async fn slugs_of_specifications_ignore_case_and_keep_it() {
     let s = Server::new().await;
@@ -365,4 +375,86 @@ async fn a_generated_page_and_its_blocks_can_be_commented_on() {
     }
     let unknown = json!({ "page": page["id"], "node": "unknown", "body": { "markdown": "Why?" } });
     s.invalid("POST", &comments, unknown, "node: the page has no such block").await;
+}
+
+/// Generates pages and documents for a source in a request, equal to those of a computed page.
+#[tokio::test]
+async fn computed_sources_of_requests_are_generated() {
+    let s = Server::new().await;
+    let space = space_with_computed_page(&s).await;
+    spec(&s, "pets").await;
+    let stored = s.stored().await;
+    let content = format!("/v1/spaces/{space}/content");
+    let pages = s.get(&format!("{content}/pages")).await["pages"].clone();
+    let seed = &pages[1]["computedSeed"];
+    let source = |props: Value| {
+        json!({ "source": {
+        "type": "builtin:openapi", "props": props,
+        "dependencies": { "spec": { "ref": { "kind": "openapi", "spec": "pets" }, "value": null } },
+    }, "seed": seed })
+    };
+    let (revision, document) =
+        (format!("{content}/computed/revision"), format!("{content}/computed/document"));
+    let made = s.post(&revision, 200, source(json!({ "models": false, "grouping": "by-tag" }))).await.body;
+    assert_eq!(made, json!({ "pages": [pages[1]], "files": [], "reusableContents": [] }));
+    let page = format!("{content}/page/{}?format=document", id(&pages[1]));
+    let text = s.get(&page).await["document"].clone();
+    let of_page = json!({ "source": pages[1]["computed"], "seed": seed });
+    assert_eq!(s.post(&document, 200, of_page).await.body, text);
+    assert_eq!(s.post(&document, 200, source(json!({ "doc": "tag", "page": "pets" }))).await.body, text);
+    let get = json!({ "doc": "operation", "page": "/pets", "method": "get", "deprecated": false });
+    let operation = s.post(&document, 200, source(get)).await.body;
+    assert_eq!(operation["nodes"][0], text["nodes"][1]);
+    for (props, status, message) in [
+        (json!({ "doc": "tag" }), 400, "source.props.page: is required"),
+        (json!({ "doc": "operation", "page": "/pets" }), 400, "source.props.method: is required"),
+        (json!({ "doc": "operation", "page": "/pets", "method": "put" }), 404, ""),
+        (json!({ "doc": "operation", "page": "/none", "method": "hook" }), 404, ""),
+        (json!({ "doc": "tag", "page": "cats" }), 404, ""),
+        (json!({ "doc": "models" }), 404, ""),
+    ] {
+        let refused = s.post(&document, status, source(props)).await;
+        assert!(refused.refused(status, message).starts_with(message), "{message}");
+    }
+    for (field, value) in [
+        ("type", json!("integration:a:b")),
+        ("props", json!({ "models": false, "grouping": "by-operation" })),
+    ] {
+        let mut body = source(json!({ "models": true }));
+        body["source"][field] = value;
+        let refused = s.post(&revision, 400, body).await;
+        assert!(refused.refused(400, field).starts_with("source"), "{field}");
+    }
+    let none = json!({ "pages": [], "files": [], "reusableContents": [] });
+    assert_eq!(s.post(&revision, 200, computed("getComputedRevision", "none")).await.body, none);
+    s.post(&document, 404, computed("getComputedDocument", "none")).await;
+    assert_eq!(stored, s.stored().await);
+}
+
+/// A reader of a space who may not read the specifications of the organization sees those that the content uses.
+#[tokio::test]
+async fn computed_sources_show_guests_no_other_specifications() {
+    let s = Server::new().await;
+    let space = space_with_computed_page(&s).await;
+    for slug in ["pets", "cats"] {
+        spec(&s, slug).await;
+    }
+    let site = s.site("Docs", &[&space]).await;
+    s.post(&format!("{site}/publish"), 200, json!({})).await;
+    let guest = s.guest.clone();
+    let user = id(&s.ask("GET", "/v1/user", &guest, None).await.is(200, "the guest"));
+    let permission = json!({ "role": "read", "users": [user] });
+    s.post(&format!("/v1/spaces/{space}/permissions"), 204, permission).await;
+    let ask = async |slug: &str, token: &str| {
+        let path = format!("/v1/spaces/{space}/content/computed/revision");
+        let body = computed("getComputedRevision", slug);
+        let made = s.ask("POST", &path, token, Some(body)).await.is(200, slug);
+        made["pages"].as_array().expect("pages").len()
+    };
+    assert_eq!((ask("pets", &s.reader).await, ask("cats", &s.reader).await), (1, 1));
+    assert_eq!((ask("pets", &guest).await, ask("cats", &guest).await), (1, 0));
+    // A visitor of a public site sees public specifications only.
+    assert_eq!((ask("pets", &s.outsider).await, ask("cats", &s.outsider).await), (0, 0));
+    s.patch(&format!("/v1/orgs/{}/openapi/cats", s.org), json!({ "visibility": "public" })).await;
+    assert_eq!((ask("cats", &guest).await, ask("cats", &s.outsider).await), (1, 1));
 }

@@ -6,6 +6,7 @@
 //! specification.
 
 mod cache;
+mod documents;
 mod indexed;
 mod outline;
 mod overview;
@@ -139,7 +140,10 @@ impl ComputedPlaces {
         at: PageLocation<'_>,
     ) -> Option<Vec<GeneratedPage>> {
         let ComputedPlace { spec, source, room } = self.places.get(at.id)?;
-        Some(spec.as_ref().map_or_else(Vec::new, |spec| generate_pages(spec, *room, source, entry, at)))
+        Some(spec.as_ref().map_or_else(Vec::new, |spec| {
+            let seed = entry.computed_seed.clone().unwrap_or_else(|| at.id.to_string());
+            generate_pages(spec, *room, source, seed, at)
+        }))
     }
 
     /// Returns everything that the generated pages depend on, except the location. Returns `None` for pages that are
@@ -328,15 +332,14 @@ fn count_pages(spec: &Spec, source: &OpenApiSource) -> usize {
     spec.pages.pages.len() + groups + others
 }
 
-/// Generates the first `room` pages of a specification at the location of a computed page.
+/// Generates the first `room` pages of a specification at a location.
 fn generate_pages(
     spec: &Arc<Spec>,
     room: usize,
     source: &OpenApiSource,
-    entry: &PageEntry,
+    seed: String,
     at: PageLocation<'_>,
 ) -> Vec<GeneratedPage> {
-    let seed = entry.computed_seed.clone().unwrap_or_else(|| at.id.to_string());
     let mut maker = PageGenerator { spec, seed, room };
     let taken = at.beside;
     let mut made: Vec<GeneratedPage> = Vec::new();
@@ -432,7 +435,6 @@ impl PageGenerator<'_> {
 }
 
 impl GeneratedPage {
-    /// Finds the first match among this page and its descendants, in depth-first order.
     /// Returns the fields that all pages have.
     pub(in crate::platform) fn base(&self) -> PageBase {
         PageBase {
@@ -446,6 +448,7 @@ impl GeneratedPage {
         }
     }
 
+    /// Finds the first match among this page and its descendants, in depth-first order.
     pub(in crate::platform) fn find(&self, is_it: &dyn Fn(&Self) -> bool) -> Option<&Self> {
         if is_it(self) {
             return Some(self);
@@ -511,20 +514,10 @@ impl GeneratedPage {
                     // A tag without a description or operations lists its child pages.
                     text = self.child_links();
                 }
-                let block =
-                    |SpecOperation { method, path, .. }: &SpecOperation| BlockKind::OpenapiOperation {
-                        path: path.clone(),
-                        method: method.clone(),
-                        target: Box::new(target.clone()),
-                    };
-                let hook = |SpecOperation { method, path, .. }: &SpecOperation| BlockKind::OpenapiWebhook {
-                    name: path.clone(),
-                    method: method.clone(),
-                    target: Box::new(target.clone()),
-                };
-                let operations =
-                    operations.iter().filter_map(|at| pages.outline.operations.get(*at)).map(block);
-                let webhooks = webhooks.iter().filter_map(|at| pages.outline.webhooks.get(*at)).map(hook);
+                let operations = operations.iter().filter_map(|at| pages.outline.operations.get(*at));
+                let operations = operations.map(|of| operation_block(of, &target));
+                let webhooks = webhooks.iter().filter_map(|at| pages.outline.webhooks.get(*at));
+                let webhooks = webhooks.map(|of| webhook_block(of, &target));
                 for kind in operations.chain(webhooks) {
                     if !text.is_empty() {
                         text.push('\n');
@@ -535,6 +528,16 @@ impl GeneratedPage {
             }
         }
     }
+}
+
+fn operation_block(of: &SpecOperation, target: &ContentRef) -> BlockKind {
+    let target = Box::new(target.clone());
+    BlockKind::OpenapiOperation { path: of.path.clone(), method: of.method.clone(), target }
+}
+
+fn webhook_block(of: &SpecOperation, target: &ContentRef) -> BlockKind {
+    let target = Box::new(target.clone());
+    BlockKind::OpenapiWebhook { name: of.path.clone(), method: of.method.clone(), target }
 }
 
 /// Serializes a block as Markdown. Returns an empty string if Markdown cannot represent the block: the path of an

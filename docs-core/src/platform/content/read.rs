@@ -2,6 +2,7 @@
 
 mod changes;
 mod computed;
+mod computed_sources;
 pub(in crate::platform) mod documents;
 mod includes;
 mod meta_links;

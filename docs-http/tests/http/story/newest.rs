@@ -3,7 +3,10 @@
 use serde_json::json;
 
 use super::has;
-use crate::server::{Server, id};
+use crate::{
+    openapi_specs,
+    server::{Server, id},
+};
 
 pub(super) async fn story(s: &Server) {
     let space = s.space().await;
@@ -25,6 +28,13 @@ pub(super) async fn story(s: &Server) {
     }
     let found = s.get(&format!("/v1/urls/content?url=https%3A%2F%2Fdocs.example%2Fapp%2Fs%2F{space}")).await;
     assert_eq!(found["space"]["id"], space);
+    openapi_specs::spec(s, "computed").await;
+    for operation in ["getComputedRevision", "getComputedDocument"] {
+        let body = openapi_specs::computed(operation, "computed");
+        let path = operation.trim_start_matches("getComputed").to_lowercase();
+        let computed = s.post(&format!("{content}/content/computed/{path}"), 200, body).await.body;
+        has(&computed, if path == "document" { &["nodes"] } else { &["pages[].path"] });
+    }
     site(s, &space).await;
 }
 

@@ -102,7 +102,7 @@ impl Platform {
         Some(made.into_iter().map(|made| self.generated_page_view(space, entry, made)).collect())
     }
 
-    fn generated_page_view(
+    pub(super) fn generated_page_view(
         &self,
         space: &SpaceRecord,
         entry: &PageEntry,

@@ -1,0 +1,48 @@
+//! Pages and documents that are computed from a source in a request.
+
+use docs_core::{
+    Platform,
+    model::{ComputeDocument, ComputeRevision, ComputedRevision, Document, SpaceId},
+};
+use poem_openapi::OpenApi;
+
+use super::{
+    ApiResult, ApiTag, AsCaller as _, MaybeAuth, Path, Query, Reply, Strict, content::DocumentSchema,
+};
+
+#[derive(Debug)]
+pub struct ComputedContent(pub(super) Platform);
+
+#[OpenApi(prefix_path = "/spaces/:spaceId/content/computed", tag = "ApiTag::Content")]
+impl ComputedContent {
+    /// Compute pages from an OpenAPI specification
+    ///
+    /// Returns the pages that a computed page with the source generates at the top level of the space. Nothing is
+    /// stored. There are no pages for a specification that does not exist, is not processed yet or is hidden from the
+    /// caller.
+    #[oai(path = "/revision", method = "post", operation_id = "getComputedRevision")]
+    async fn revision(
+        &self,
+        auth: MaybeAuth,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
+        request: Strict<ComputeRevision>,
+    ) -> ApiResult<Reply<ComputedRevision>> {
+        Ok(Reply(auth.caller(&self.0).space(&space).content().compute_revision(&request.0).await?))
+    }
+
+    /// Compute a document from an OpenAPI specification
+    ///
+    /// Returns the document of a page that is computed from a specification, or of one operation. Nothing is stored.
+    #[oai(path = "/document", method = "post", operation_id = "getComputedDocument")]
+    async fn document(
+        &self,
+        auth: MaybeAuth,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
+        /// Accepted for compatibility; both versions are identical.
+        #[oai(name = "schema")]
+        _schema: Query<DocumentSchema>,
+        request: Strict<ComputeDocument>,
+    ) -> ApiResult<Reply<Document>> {
+        Ok(Reply(auth.caller(&self.0).space(&space).content().compute_document(&request.0).await?))
+    }
+}
