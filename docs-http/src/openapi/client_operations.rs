@@ -54,8 +54,15 @@ const REASONS: [(&str, &str); 28] = [
     ("/topics", "the platform has no AI model"),
     ("/question", "the platform has no AI model"),
     ("/answers", "the platform has no AI model"),
-    ("/scans", "the platform has no AI model"),
-    ("/findings", "the platform has no AI model"),
+    (
+        "/scans",
+        "links are checked with each change of content, not in scans; `listSpaceLinks` with `status=broken` returns them",
+    ),
+    (
+        "/findings",
+        "findings come from an AI model and from visits of readers; `listSpaceLinks` with `status=broken` returns broken \
+         links",
+    ),
     ("/styleguide", "the platform has no AI model"),
     ("/insights", "events of readers are only counted in the metrics of the server"),
     ("/ads", "the platform shows no advertisements"),
