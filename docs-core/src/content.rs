@@ -18,7 +18,7 @@ pub use docs_content::{
     run_in_place, run_on_text, templates,
 };
 pub use docs_expression as expression;
-pub(crate) use docs_markup::UniqueNames;
 pub use docs_markup::{
     MAX_SLUG, diff, directives, document, gitsync, markdown, reference, slugify, translate,
 };
+pub(crate) use docs_markup::{UniqueNames, syntax};

@@ -60,7 +60,8 @@ impl Urls {
     /// Describe an embedded URL
     ///
     /// Returns the title of the content at the URL, if it is content of the platform that is visible to the caller.
-    /// Other URLs are not fetched: their title is the URL without scheme, query and fragment.
+    /// The web page at another URL is fetched for its title, description and site, and cached for an hour. If there is
+    /// none, the title is the URL without scheme, query and fragment. Visitors of sites cause no fetch.
     #[oai(path = "/embed", method = "get", operation_id = "getEmbedByUrl")]
     async fn embed(
         &self,
@@ -80,7 +81,8 @@ impl SpaceEmbeds {
     /// Describe a URL that is embedded in a space
     ///
     /// Returns the title of the content at the URL, if it is content of the platform that is visible to the caller.
-    /// Other URLs are not fetched: their title is the URL without scheme, query and fragment.
+    /// The web page at another URL is fetched for its title, description and site, and cached for an hour. If there is
+    /// none, the title is the URL without scheme, query and fragment. Visitors of sites cause no fetch.
     #[oai(path = "/spaces/:spaceId/embed", method = "get", operation_id = "getEmbedByUrlInSpace")]
     async fn embed(
         &self,

@@ -1,5 +1,7 @@
 //! The content at a URL, and embeds.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::server::{Answer, Server, id};
@@ -107,4 +109,36 @@ async fn embeds_have_the_title_of_visible_content_or_the_url() {
         s.ask("GET", &embed("/v1/urls/embed", url), &s.outsider, None).await.is(200, "hidden");
     assert_eq!(hidden["title"], "docs.example/sites/docs/set-up");
     s.ask("GET", &embed(&in_space, url), &s.outsider, None).await.refused(404, "a private space");
+}
+
+#[tokio::test]
+async fn embeds_describe_web_pages_that_members_request() {
+    let s = Server::new().await;
+    let (_, space, _) = published(&s).await;
+    let in_space = format!("/v1/spaces/{space}/embed");
+    let url = "https://web.example/film";
+    let page = "<title>Film</title><meta name=description content='A &amp; B'><meta property=og:site_name content=Films>";
+    s.web.put(url, "text/html", page);
+    let embed = |path: &str, url: &str| format!("{path}?url={}", encoded(url));
+    let plain = json!({ "type": "link", "title": "web.example/film", "site": "web.example" });
+    let full = json!({ "type": "link", "title": "Film", "description": "A & B", "site": "Films" });
+    let anonymous = async || s.send("GET", &embed(&in_space, url), None, None).await.is(200, "a visitor");
+    assert_eq!(anonymous().await, plain, "a visitor causes no fetch");
+    assert_eq!(s.get(&embed("/v1/urls/embed", &format!("{url}#part"))).await, full);
+    assert_eq!(anonymous().await, full, "the cache is shared");
+    s.web.put(url, "text/html", "<title>New</title>");
+    assert_eq!(s.get(&embed(&in_space, url)).await, full);
+    assert_eq!(s.web.urls(), [url], "one fetch without the fragment");
+    s.clock.advance(Duration::from_secs(3_601));
+    assert_eq!(s.get(&embed(&in_space, url)).await["title"], "New");
+    // Pages of other types, that are too large or that the guard of the adapter rejects.
+    s.web.put("https://web.example/large", "text/html", format!("<title>A</title>{}", " ".repeat(1 << 20)));
+    for path in ["a.svg", "large", "inside", "none"] {
+        let url = format!("https://web.example/{path}");
+        assert_eq!(s.get(&embed(&in_space, &url)).await["title"], format!("web.example/{path}"));
+    }
+    // The server does not fetch itself.
+    let before = s.web.urls().len();
+    s.get(&embed(&in_space, "https://docs.example/other")).await;
+    assert_eq!(s.web.urls().len(), before);
 }

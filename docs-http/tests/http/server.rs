@@ -43,6 +43,7 @@ pub(crate) struct Server {
     pub(crate) faults: FaultStore<Rewind>,
     pub(crate) clock: ManualClock,
     pub(crate) repository: MemGit,
+    pub(crate) web: MemWeb,
     /// The organization used by most tests.
     pub(crate) org: String,
     pub(crate) other_org: String,
@@ -103,7 +104,7 @@ impl Server {
     /// Creates a server with this base URL.
     pub(crate) async fn at(base: &str) -> Self {
         let clock = ManualClock::default();
-        let repository = repository();
+        let (repository, web) = (repository(), web());
         let objects = Arc::new(MemObjects::with_clock(Arc::new(clock.clone())));
         let store = Rewind::default();
         let faults = FaultStore::new(Arc::new(store.clone()), FaultPlan::none());
@@ -111,7 +112,7 @@ impl Server {
             .clock(clock.clone())
             .ids(SeededIds::new(11))
             .git(Arc::new(repository.clone()))
-            .web(Arc::new(web()))
+            .web(Arc::new(web.clone()))
             .converter(Arc::new(Lines))
             .spec_reader(Arc::new(docs_openapi::OpenApiReader))
             .search(Arc::new(MemSearch::new()))
@@ -143,6 +144,7 @@ impl Server {
             faults,
             clock,
             repository,
+            web,
             org: org.to_string(),
             other_org: other.to_string(),
             admin: ada.1,

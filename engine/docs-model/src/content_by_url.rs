@@ -35,15 +35,19 @@ pub enum ContentByUrl {
     },
 }
 
-/// The description of a URL that is embedded in a page. The platform does not fetch the URL.
+/// The description of a URL that is embedded in a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Embed {
     /// Always `link`.
     #[serde(rename = "type")]
     pub kind: EmbedType,
-    /// The title of the content of the platform at the URL, otherwise the URL without scheme, query and fragment.
+    /// The title of the content of the platform at the URL or of the web page; without one, the URL without scheme,
+    /// query and fragment.
     pub title: String,
-    /// The host of the URL.
+    /// The description of the web page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The name of the site, otherwise the host of the URL.
     pub site: String,
 }

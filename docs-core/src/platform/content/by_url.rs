@@ -1,7 +1,10 @@
-//! The content at URLs of published sites and of the application.
+//! The content at URLs of published sites and of the application, and the description of embedded URLs.
+
+mod web_page;
 
 use docs_macros::boxed;
 
+use self::web_page::WebPageSummary;
 use crate::{
     Error, ErrorKind, Result,
     model::{CollectionId, ContentByUrl, Embed, EmbedType, PublishedUrl, RevisionPage, SiteVisibility},
@@ -43,7 +46,12 @@ impl<'p> Caller<'p> {
     #[boxed]
     pub async fn find_content(self, url: &'p PublishedUrl) -> Result<ContentByUrl> {
         let target = self.platform.url_target(url).await?;
-        match target.ok_or_else(|| Error::not_found("content at this URL"))? {
+        self.content_at(target.ok_or_else(|| Error::not_found("content at this URL"))?).await
+    }
+
+    /// Returns the target of a URL if it is visible to the actor.
+    async fn content_at(self, target: UrlTarget) -> Result<ContentByUrl> {
+        match target {
             UrlTarget::Collection(id) => {
                 let collection = Box::new(self.collection(&id).get().await?);
                 Ok(ContentByUrl::Collection { collection })
@@ -67,31 +75,52 @@ impl<'p> Caller<'p> {
         }
     }
 
-    /// Describes a URL that is embedded in a page: by the title of the content of the platform that is visible to the
-    /// actor at the URL, otherwise by the URL itself. The URL is not fetched.
+    /// Describes a URL that is embedded in a page. Content of the platform has a title if it is visible to the actor.
+    /// The web page at another URL is fetched for its title, description and site, within bounds of time and size, and
+    /// cached for an hour. An actor that is not a user reads cached pages only. Without a page, the title is the URL
+    /// without scheme, query and fragment.
     ///
     /// # Errors
     /// `Invalid` for a malformed URL.
     #[boxed]
     pub async fn embed(self, url: &'p PublishedUrl) -> Result<Embed> {
         let address = WebAddress::parse("url", url.as_str())?;
-        let title = match self.find_content(url).await {
-            Ok(ContentByUrl::Collection { collection }) => collection.title.to_string(),
-            Ok(ContentByUrl::Space { page: Some(page), .. }) => page.base().title.clone(),
-            Ok(ContentByUrl::Space { space, page: None, .. }) => space.title.to_string(),
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::NotFound | ErrorKind::Unauthenticated | ErrorKind::Forbidden
-                ) =>
-            {
-                let path: String = address.segments.iter().flat_map(|segment| ["/", segment]).collect();
-                format!("{}{path}", address.host).chars().filter(|c| !c.is_control()).collect()
+        let mut summary = WebPageSummary::default();
+        match self.platform.url_target(url).await? {
+            Some(target) => match self.content_at(target).await {
+                Ok(content) => summary.title = Some(title_of(content)),
+                Err(error) if is_hidden(&error) => {}
+                Err(error) => return Err(error),
+            },
+            None if self.platform.is_own_host(&address)? => {}
+            None => {
+                let actor = self.actor();
+                let page = url.as_str().split('#').next().unwrap_or_default();
+                let fetched = self.platform.web_page_summary(page, actor.require_user().ok()).await?;
+                summary = fetched.unwrap_or_default();
             }
-            Err(error) => return Err(error),
-        };
-        Ok(Embed { kind: EmbedType::Is, title, site: address.host })
+        }
+        let WebPageSummary { title, description, site } = summary;
+        let title = title.unwrap_or_else(|| {
+            let path: String = address.segments.iter().flat_map(|segment| ["/", segment]).collect();
+            format!("{}{path}", address.host).chars().filter(|c| !c.is_control()).collect()
+        });
+        Ok(Embed { kind: EmbedType::Is, title, description, site: site.unwrap_or(address.host) })
     }
+}
+
+/// Returns the title of the most specific content at a URL.
+fn title_of(content: ContentByUrl) -> String {
+    match content {
+        ContentByUrl::Collection { collection } => collection.title.to_string(),
+        ContentByUrl::Space { page: Some(page), .. } => page.base().title.clone(),
+        ContentByUrl::Space { space, page: None, .. } => space.title.to_string(),
+    }
+}
+
+/// Returns `true` for the errors of content that is not visible to the actor.
+fn is_hidden(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Unauthenticated | ErrorKind::Forbidden)
 }
 
 impl<'p> SpaceHandle<'p> {
@@ -107,6 +136,11 @@ impl<'p> SpaceHandle<'p> {
 }
 
 impl Platform {
+    /// Returns `true` for an address on the host of the application, which serves no foreign pages.
+    fn is_own_host(&self, address: &WebAddress) -> Result<bool> {
+        Ok(WebAddress::parse("base", &self.urls().app_base())?.host == address.host)
+    }
+
     /// Returns the target of a URL, or `None` if it is neither one of the application nor of a published site.
     async fn url_target(&self, url: &PublishedUrl) -> Result<Option<UrlTarget>> {
         let address = WebAddress::parse("url", url.as_str())?;

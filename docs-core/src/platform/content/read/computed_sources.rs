@@ -54,8 +54,8 @@ impl<'p> ContentHandle<'p> {
     /// Generates the document of a page like those of [`compute_revision`](Self::compute_revision). Nothing is stored.
     ///
     /// # Errors
-    /// `NotFound`, also for a specification that is not visible to the caller or not processed yet, and for content that
-    /// it does not have; `Invalid` if a field is missing.
+    /// `NotFound`, also for a specification that is not visible to the caller or not processed yet, and for content
+    /// that it does not have; `Invalid` if a field is missing.
     #[boxed]
     pub async fn compute_document(self, request: &'p ComputeDocument) -> Result<Document> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
