@@ -1,6 +1,6 @@
 //! Tolerant parser for CommonMark and GitHub Flavored Markdown with HTML.
 
-use std::{cell::Cell as Counter, ops::Range, rc::Rc};
+use std::{borrow::Cow, cell::Cell as Counter, ops::Range, rc::Rc};
 
 use docs_model::{
     Block, BlockKind, CellAlign, HeadingData, HintStyle, ImageData, Inline, InlineKind, MarkKind,
@@ -24,12 +24,17 @@ use super::{
     tags,
 };
 
+/// Number of bytes in which the end of a footnote label is searched.
+const NOTE_LABEL_WINDOW: usize = 1_000;
+
 /// Parses Markdown and adds it to a builder.
 pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
     work_budget::step(source.len());
     let (labels, left) = (Rc::clone(&builder.view.labels), Rc::clone(&builder.view.destination_bytes_left));
     let text = tags::removed(source, &labels.paired_tags, &mut builder.view.is_hidden);
-    let text = addresses::literal(&text);
+    let mut options = OPTIONS;
+    options.set(Options::ENABLE_HEADING_ATTRIBUTES, needs::may_have_attributes(&text));
+    let text = separate_notes(addresses::literal(&text), options, &labels, &left);
     let mut resolve = |broken: BrokenLink<'_>| resolve(&broken, &labels, &left);
     let mut reader = Reader {
         builder,
@@ -40,13 +45,51 @@ pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
         is_head: false,
         end: 0,
     };
-    let mut options = OPTIONS;
-    options.set(Options::ENABLE_HEADING_ATTRIBUTES, needs::may_have_attributes(&text));
     let events = Parser::new_with_broken_link_callback(&text, options, Some(&mut resolve));
     for (event, range) in events.into_offset_iter() {
         reader.event(event, &text, range);
     }
     reader.builder.end_html();
+}
+
+/// Inserts placeholders after footnote references that Markdown reads as the label of a link or an image, as in
+/// `[^note][x]` and `[^note](/url)`.
+fn separate_notes<'t>(
+    text: Cow<'t, str>,
+    options: Options,
+    labels: &Labels,
+    left: &Counter<usize>,
+) -> Cow<'t, str> {
+    if labels.notes.is_empty() || !text.contains("[^") || !(text.contains("][") || text.contains("](")) {
+        return text;
+    }
+    work_budget::step(text.len());
+    let left = Counter::new(left.get());
+    let mut resolve = |broken: BrokenLink<'_>| resolve(&broken, labels, &left);
+    let events = Parser::new_with_broken_link_callback(&text, options, Some(&mut resolve)).into_offset_iter();
+    let ends: Vec<usize> = events
+        .filter_map(|(event, range)| match event {
+            Event::Start(Tag::Link { .. }) => note_end(&text, range.start, labels),
+            Event::Start(Tag::Image { .. }) => note_end(&text, range.start + 1, labels),
+            _ => None,
+        })
+        .collect();
+    let mut out = String::with_capacity(text.len() + EMPTY.len() * ends.len());
+    let mut at = 0;
+    for end in ends {
+        out.push_str(&text[at..end]);
+        out.push_str(EMPTY);
+        at = end;
+    }
+    out.push_str(&text[at..]);
+    Cow::Owned(out)
+}
+
+/// Returns the end of a reference to an existing footnote, if one starts at this offset.
+fn note_end(text: &str, start: usize, labels: &Labels) -> Option<usize> {
+    let name = text[start..].strip_prefix("[^")?;
+    let name = &name[..name.bytes().take(NOTE_LABEL_WINDOW).position(|byte| byte == b']')?];
+    labels.notes.contains(&label(name)).then_some(start + name.len() + "[^]".len())
 }
 
 /// Resolves a link reference whose definition is outside the parsed text.

@@ -496,3 +496,29 @@ fn markdown_within_html_of_a_cell_is_parsed() {
         shown(&[(&format!("| a |\n| - |\n| {cell} |\n"), &format!("table(a / {expected})"))]);
     }
 }
+
+#[test]
+fn footnote_references_are_not_labels_of_links() {
+    let definitions = "\n\n[x]: /z\n[y]: /w\n[^n]: N\n[^m]: M\n";
+    let cases = [
+        ("a[^n][x]", "{a: p(N)}[x]</z>"),
+        ("a[x][^n]", "a[x]</z>{^1^: p(N)}"),
+        ("a[x][^n][y]", "a[x]</z>{^1^: p(N)}[y]</w>"),
+        ("a[^n][x][y]", "{a: p(N)}[x]</w>"),
+        ("a[^n][^m][x]", "{a: p(N)}{^1^: p(M)}[x]</z>"),
+        ("a[^n](/u)", "{a: p(N)}(/u)"),
+        ("a![^n](/u)", "{a!: p(N)}(/u)"),
+        ("a[^u][x]", "a[^u]</z>"),
+    ];
+    let all: Vec<(String, String)> = cases
+        .iter()
+        .map(|(text, expected)| (format!("{text}{definitions}"), format!("p({expected})")))
+        .collect();
+    shown(&all.iter().map(|(text, expected)| (text.as_str(), expected.as_str())).collect::<Vec<_>>());
+    // A footnote reference in a block between unknown tags is part of preserved text.
+    let within = |text: &str| format!("{{% x %}}\n{text}{definitions}\n{{% endx %}}\n");
+    shown(&[
+        (&within("a[^n][^m]"), "p({a: p(N)}{^2^: p(M)})"),
+        (&within("a[x][^n]"), "p(a[x]</z>{^1^: p(N)})"),
+    ]);
+}
