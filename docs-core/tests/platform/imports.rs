@@ -2,6 +2,7 @@
 
 mod archives;
 mod bounds;
+mod pages;
 
 use std::{
     io::{Cursor, Write as _},

@@ -2,7 +2,7 @@
 
 use docs_core::{
     Platform,
-    model::{ApplySpaceTemplate, BoundedText, ImportContentResult, SpaceId},
+    model::{ApplySpaceTemplate, BoundedText, ImportContentResult, PageId, SpaceId},
     platform::ContentVersion,
 };
 use poem_openapi::OpenApi;
@@ -17,24 +17,31 @@ use crate::{
 pub struct Imports(pub(super) Platform);
 
 impl Imports {
-    /// Imports into a space or a change request. The `Location` header refers to the content that received the new
-    /// pages.
+    /// Imports into a space or a change request, or below a page of it. The `Location` header refers to the content
+    /// that received the new pages.
     async fn import(
         &self,
         auth: &Auth,
         idempotency: &Idempotency<JsonOrForm>,
-        of: ContentVersion,
+        (of, page): (ContentVersion, Option<PageId>),
         body: ImportBody,
     ) -> ApiResult<Created<ImportContentResult>> {
         let platform = idempotency.platform(&self.0);
+        let content = auth.caller(&platform).content(&of);
         let result = match body {
-            ImportBody::Request(request) => auth.caller(&platform).content(&of).import(request).await?,
+            ImportBody::Request(request) => match &page {
+                Some(page) => content.import_in_page(page, request).await?,
+                None => content.import(request).await?,
+            },
             ImportBody::File(body) => {
                 let mut sent = body.open().await?;
                 let name = sent.name.take().unwrap_or_default();
                 let name = BoundedText::new(name)
                     .map_err(|why| ApiError::invalid(format!("file: the file name {why}")))?;
-                let mut upload = auth.caller(&platform).content(&of).import_file(name).await?;
+                let mut upload = match &page {
+                    Some(page) => content.import_file_in_page(page, name).await?,
+                    None => content.import_file(name).await?,
+                };
                 loop {
                     let part = tokio::select! {
                         biased;
@@ -67,7 +74,7 @@ impl Imports {
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         body: ImportBody,
     ) -> ApiResult<Created<ImportContentResult>> {
-        self.import(&auth, &idempotency, ContentVersion::space(space.0), body).await
+        self.import(&auth, &idempotency, (ContentVersion::space(space.0), None), body).await
     }
 
     /// Import documents into a change request
@@ -88,7 +95,50 @@ impl Imports {
         #[oai(name = "changeRequestId")] request: Path<String>,
         body: ImportBody,
     ) -> ApiResult<Created<ImportContentResult>> {
-        self.import(&auth, &idempotency, ContentVersion::request(space.0, &request), body).await
+        let of = ContentVersion::request(space.0, &request);
+        self.import(&auth, &idempotency, (of, None), body).await
+    }
+
+    /// Import documents below a page of a space
+    ///
+    /// Accepts the same bodies as an import into a space. The new pages become the last child pages of the page. A
+    /// group at the top level of an archive becomes a page without text.
+    #[oai(
+        path = "/spaces/:spaceId/content/page/:pageId/import",
+        method = "post",
+        operation_id = "importContentInPageById"
+    )]
+    async fn import_below(
+        &self,
+        auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency<JsonOrForm>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
+        #[oai(name = "pageId")] page: Path<PageId>,
+        body: ImportBody,
+    ) -> ApiResult<Created<ImportContentResult>> {
+        self.import(&auth, &idempotency, (ContentVersion::space(space.0), Some(page.0)), body).await
+    }
+
+    /// Import documents below a page of a change request
+    ///
+    /// Accepts the same bodies as an import into a space. The new pages become the last child pages of the page. A
+    /// group at the top level of an archive becomes a page without text.
+    #[oai(
+        path = "/spaces/:spaceId/change-requests/:changeRequestId/content/page/:pageId/import",
+        method = "post",
+        operation_id = "importContentInChangeRequestPageById"
+    )]
+    async fn import_request_below(
+        &self,
+        auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency<JsonOrForm>,
+        #[oai(name = "spaceId")] space: Path<SpaceId>,
+        #[oai(name = "changeRequestId")] request: Path<String>,
+        #[oai(name = "pageId")] page: Path<PageId>,
+        body: ImportBody,
+    ) -> ApiResult<Created<ImportContentResult>> {
+        let of = ContentVersion::request(space.0, &request);
+        self.import(&auth, &idempotency, (of, Some(page.0)), body).await
     }
 
     /// Apply a template to a space

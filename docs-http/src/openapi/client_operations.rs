@@ -22,7 +22,7 @@ pub struct ClientOperation {
 }
 
 /// Parts of paths, with the reason for not serving operations whose path contains them. The first match applies.
-const REASONS: [(&str, &str); 28] = [
+const REASONS: [(&str, &str); 27] = [
     (
         "/publishing/preview",
         "the platform has no signed preview URLs of a site; members open previews of change requests and revisions",
@@ -34,10 +34,6 @@ const REASONS: [(&str, &str); 28] = [
     (
         "/org/{organizationId}/imports",
         "imports are started for a space with `importContent`, and listed with the jobs of the space",
-    ),
-    (
-        "/content/page/{pageId}/import",
-        "an import adds pages to a space or change request with `importContent` or `importContentInChangeRequest`",
     ),
     ("/git/", "Git Sync of a space is set up with `setSpaceGitSync`, without an app at the Git host"),
     ("/integration", "the platform has no integrations"),

@@ -107,6 +107,32 @@ async fn locked_spaces_and_archived_requests_reject_imports() {
 }
 
 #[tokio::test]
+async fn page_imports_add_child_pages() {
+    let s = Server::new().await;
+    let space = open_space(&s).await;
+    let request = s.request(space.rsplit('/').next().expect("an id")).await;
+    for content in [format!("{space}/content"), format!("{request}/content")] {
+        s.post(&format!("{content}/import"), 201, import(START, "html")).await;
+        let page = id(&s.get(&content).await["pages"][0]);
+        let path = format!("{content}/page/{page}/import");
+        let done = s.ask("POST", &path, &s.editor, Some(import(START, "html"))).await;
+        assert_eq!(done.header("location"), Some(format!("https://docs.example{content}").as_str()));
+        let done = done.is(201, &path);
+        assert_eq!((&done["importedResources"], &done["totalResources"]), (&json!(2), &json!(3)));
+        let after = s.get(&content).await;
+        assert_eq!(after["id"], done["revision"]);
+        assert_eq!(after["pages"][0]["pages"][0]["path"], "start/start");
+        assert_eq!(after["pages"].as_array().map(Vec::len), Some(1));
+        let before = s.get(&content).await;
+        let missing = format!("{content}/page/missing/import");
+        s.ask("POST", &missing, &s.editor, Some(import(START, "html"))).await.refused(404, "no such page");
+        s.invalid("POST", &path, import(START, "notion"), "source: `notion`").await;
+        assert_eq!(s.get(&content).await, before);
+    }
+    s.check().await;
+}
+
+#[tokio::test]
 async fn a_template_is_applied_by_its_id() {
     let s = Server::new().await;
     let space = open_space(&s).await;

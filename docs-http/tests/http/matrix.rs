@@ -156,7 +156,7 @@ pub(crate) async fn ready(w: &World, op: &Op) {
             let site = format!("/v1/orgs/{}/sites/{}", w.s.org, w.name("siteId"));
             w.s.ask("DELETE", &site, &w.s.admin, None).await.is(204, "deleted");
         }
-        "importContent" | "applyTemplateToSpace" | "uploadFile" => {
+        "importContent" | "importContentInPageById" | "applyTemplateToSpace" | "uploadFile" => {
             drop(w.s.patch(&space, json!({ "editMode": "live" })).await);
         }
         // The space is already at the revision in the path.

@@ -233,7 +233,10 @@ impl World {
             "setSpaceGitSync" => json!({
                 "url": "https://git.example/new", "ref": "refs/heads/new", "direction": "export", "schedule": 60,
             }),
-            "importContent" | "importContentInChangeRequest" => {
+            "importContent"
+            | "importContentInChangeRequest"
+            | "importContentInPageById"
+            | "importContentInChangeRequestPageById" => {
                 json!({ "url": "https://web.example/start", "source": "html" })
             }
             "getComputedDocument" | "getComputedRevision" => openapi_specs::computed(id, "pets"),

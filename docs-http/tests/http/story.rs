@@ -525,6 +525,10 @@ async fn imports(s: &Server) {
         let done = s.post(&format!("{content}/import"), 201, import).await;
         has(&done.body, &["revision", "importedResources", "totalResources"]);
         assert!(done.header("location").is_some());
+        let page = id(&s.get(&content).await["pages"][0]);
+        let import = json!({ "url": "https://web.example/start", "source": "html" });
+        let below = s.post(&format!("{content}/page/{page}/import"), 201, import).await;
+        assert!(below.header("location").is_some());
     }
     s.post(&format!("{path}/content/template"), 201, json!({ "id": "changelog" })).await;
 }

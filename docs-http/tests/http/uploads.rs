@@ -363,9 +363,14 @@ async fn an_uploaded_document_is_imported() {
             let refused = answer.refused(status, name);
             assert!(refused.starts_with(message), "{name}: {refused}");
         }
+        let page = format!("{content}/page/{}", id(&after["pages"][0]));
+        let child = send_import(&s, &page, part("child.md", b"Child\n"), &[]).await.is(201, &page);
+        let after = s.get(&content).await;
+        assert_eq!(after["id"], child["revision"]);
+        assert_eq!(after["pages"][0]["pages"][0]["title"], "Child");
         let without = send_import(&s, &content, form(&[("name=\"x\"", "", b"x")]), &[]).await;
         assert!(without.refused(400, "no file").starts_with("the form: must have one field `file`"));
-        assert_eq!(s.get(&content).await["id"], done["revision"]);
+        assert_eq!(s.get(&content).await["id"], child["revision"]);
     }
     s.check().await;
 }

@@ -22,8 +22,9 @@ pub(in crate::platform) use self::gather::ImportItems;
 use self::gather::{Gatherer, UNKNOWN_IMPORT_BYTES};
 use crate::{
     Error, Result,
+    content::{Edit, PageKind},
     model::{
-        ImportContent, ImportContentResult, ImportContentSource as Source, JobStage, UserId,
+        ImportContent, ImportContentResult, ImportContentSource as Source, JobStage, PageId, UserId,
         redact_credentials,
     },
     platform::{
@@ -56,12 +57,34 @@ impl<'p> ContentHandle<'p> {
     /// Dropping the future leaves the import either completely applied or not applied.
     #[boxed]
     pub async fn import(self, request: ImportContent) -> Result<ImportContentResult> {
+        self.import_in(None, request).await
+    }
+
+    /// Imports documents as child pages of a page, after its existing ones. A group at the top level of an archive
+    /// becomes a page without text.
+    ///
+    /// # Errors
+    /// Those of [`import`](Self::import); `NotFound` for a page that does not exist; `Invalid` naming `pageId` for a
+    /// page that cannot have child pages.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the import either completely applied or not applied.
+    #[boxed]
+    pub async fn import_in_page(
+        self,
+        page: &'p PageId,
+        request: ImportContent,
+    ) -> Result<ImportContentResult> {
+        self.import_in(Some(page), request).await
+    }
+
+    async fn import_in(self, page: Option<&PageId>, request: ImportContent) -> Result<ImportContentResult> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let of = &self.of.to_content_version();
         let done =
             platform.idempotent(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
                 let by = actor.require_user()?.clone();
-                let target = platform.append_target(actor, of).await?;
+                let target = platform.append_target_in(actor, of, page).await?;
                 let gather = Gatherer::new(platform, target.space())?;
                 let reader = Reader::of(request.source)?;
                 let what = ImportRun {
@@ -127,7 +150,10 @@ impl AuthorizedImport<'_> {
     ) -> Result<ImportContentResult> {
         let mut progress = run.progress(platform);
         progress.stage(JobStage::DocumentFetch).await?;
-        let gathered = self.gather(origin).await?;
+        let mut gathered = self.gather(origin).await?;
+        if let Some(page) = self.target.parent() {
+            place_below(&mut gathered.edits, page);
+        }
         let gather = &self.gather;
         gather.memory.lock().await.settle(gathered.size().bytes()).await;
         progress.stage(JobStage::Finalize).await?;
@@ -163,6 +189,21 @@ impl AuthorizedImport<'_> {
             (_, Origin::Folder(files)) => {
                 gather.begin_work(UNKNOWN_IMPORT_BYTES).await?;
                 gather.folder(files).await
+            }
+        }
+    }
+}
+
+/// Places the top-level pages of an import below a page. Groups exist only at the top level of a space, so a group
+/// becomes a page without text.
+fn place_below(edits: &mut [Edit], page: &PageId) {
+    for edit in edits {
+        if let Edit::InsertPage(new) = edit
+            && new.parent.is_none()
+        {
+            new.parent = Some(page.clone());
+            if new.kind == PageKind::Group {
+                new.kind = PageKind::Document;
             }
         }
     }

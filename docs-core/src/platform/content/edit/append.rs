@@ -9,7 +9,7 @@ use super::apply_edits;
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::{ContentError, Edit},
-    model::{JobResult, RevisionId, UserId},
+    model::{JobResult, PageId, RevisionId, UserId},
     platform::{
         access,
         content::change_requests::{find, require_editable},
@@ -35,6 +35,8 @@ use crate::{
 pub(in crate::platform) struct AppendTarget {
     space: Arc<SpaceRecord>,
     request: Option<Arc<ChangeRequestRecord>>,
+    /// The page whose child pages are appended, or `None` for the top level.
+    parent: Option<PageId>,
     /// The write window of the stored files.
     storing: WriteWindow,
 }
@@ -55,6 +57,11 @@ pub(in crate::platform) struct Append<'e> {
 impl AppendTarget {
     pub(in crate::platform) fn space(&self) -> &SpaceRecord {
         &self.space
+    }
+
+    /// Returns the page whose child pages are appended, or `None` for the top level.
+    pub(in crate::platform) const fn parent(&self) -> Option<&PageId> {
+        self.parent.as_ref()
     }
 
     /// Returns the head revision and its root.
@@ -88,7 +95,29 @@ impl Platform {
                 Some(request)
             }
         };
-        Ok(AppendTarget { space: Arc::clone(proof.space()), request, storing })
+        Ok(AppendTarget { space: Arc::clone(proof.space()), request, parent: None, storing })
+    }
+
+    /// Finds content as [`append_target`](Self::append_target), and a page in it that can have child pages.
+    ///
+    /// # Errors
+    /// Those of [`append_target`](Self::append_target); `NotFound` for a page that does not exist; `Invalid` naming
+    /// `pageId` for a page that cannot have child pages.
+    pub(in crate::platform) async fn append_target_in(
+        &self,
+        actor: &Actor,
+        of: &ContentVersion,
+        parent: Option<&PageId>,
+    ) -> Result<AppendTarget> {
+        let target = self.append_target(actor, of).await?;
+        let Some(page) = parent else { return Ok(target) };
+        let (_, root) = target.head();
+        let entry = self.content().view(&target.space.domain, root).page(page).await?;
+        let entry = entry.ok_or_else(|| Error::not_found("page"))?;
+        if !entry.kind.is_parent() {
+            return Err(Error::invalid("pageId", "must be a page that can have child pages"));
+        }
+        Ok(AppendTarget { parent: Some(page.clone()), ..target })
     }
 
     /// Applies edits to the current content as one revision. Before the commit, `show` is called with the revision and
@@ -103,7 +132,7 @@ impl Platform {
         let Append { actor, by, of, before, edits, run } = append;
         let id: RevisionId = self.id();
         for _ in 0..MAX_WRITE_ATTEMPTS {
-            let target = self.append_target(actor, of).await?;
+            let target = self.append_target_in(actor, of, before.parent()).await?;
             require_domain(&target.space, &before.space.domain)?;
             let (head, root) = target.head();
             let now = self.now();

@@ -8,7 +8,9 @@ use docs_macros::boxed;
 use super::{AuthorizedImport, ImportRun, Origin, Reader, gather::Gatherer};
 use crate::{
     Error, ErrorKind, Result,
-    model::{BoundedText, ImportContentResult, ImportContentSource as Source, MAX_FILE_BYTES, UserId},
+    model::{
+        BoundedText, ImportContentResult, ImportContentSource as Source, MAX_FILE_BYTES, PageId, UserId,
+    },
     platform::{
         content::{edit::append::AppendTarget, files::FileWriter},
         jobs::catch_panic,
@@ -75,11 +77,29 @@ impl<'p> ContentHandle<'p> {
     /// Those of [`import`](Self::import); `Invalid` naming `file` for another extension.
     #[boxed]
     pub async fn import_file(self, name: BoundedText<1, 256>) -> Result<ImportUpload> {
+        self.import_file_in(None, name).await
+    }
+
+    /// Starts the import of an uploaded document or archive as child pages of a page, as
+    /// [`import_file`](Self::import_file) does at the top level.
+    ///
+    /// # Errors
+    /// Those of [`import_in_page`](Self::import_in_page) and [`import_file`](Self::import_file).
+    #[boxed]
+    pub async fn import_file_in_page(
+        self,
+        page: &'p PageId,
+        name: BoundedText<1, 256>,
+    ) -> Result<ImportUpload> {
+        self.import_file_in(Some(page), name).await
+    }
+
+    async fn import_file_in(self, page: Option<&PageId>, name: BoundedText<1, 256>) -> Result<ImportUpload> {
         let (platform, actor) = (self.caller.platform, self.caller.actor());
         let of = self.of.to_content_version();
         let by = actor.require_user()?.clone();
         let source = source_of(&name)?;
-        let target = match platform.append_target(&actor, &of).await {
+        let target = match platform.append_target_in(&actor, &of, page).await {
             Err(error) if !platform.is_idempotent() => return Err(error),
             target => target,
         };
