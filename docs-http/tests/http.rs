@@ -70,6 +70,8 @@ mod hosts;
 mod idempotency;
 #[path = "http/ignored.rs"]
 mod ignored;
+#[path = "http/import_runs.rs"]
+mod import_runs;
 #[path = "http/imports.rs"]
 mod imports;
 #[path = "http/jobs.rs"]

@@ -78,8 +78,8 @@ pub use nouns::{
     SpaceHandle, Spaces, TeamHandle, Teams, TranslationHandle, Translations, UserHandle, Users,
     addresses::Thread,
     filters::{
-        AuditEventFilter, AuditFilter, CommentQuery, OrgRequestFilter, Reach, RedirectFilter, RequestFilter,
-        ReviewQuery, SiteFilter, SitePermissionFilter, TeamFilter,
+        AuditEventFilter, AuditFilter, CommentQuery, ImportRunFilter, OrgRequestFilter, Reach,
+        RedirectFilter, RequestFilter, ReviewQuery, SiteFilter, SitePermissionFilter, TeamFilter,
     },
 };
 pub use people::{

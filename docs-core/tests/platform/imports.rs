@@ -3,6 +3,7 @@
 mod archives;
 mod bounds;
 mod pages;
+mod runs;
 
 use std::{
     io::{Cursor, Write as _},

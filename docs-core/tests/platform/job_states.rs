@@ -54,6 +54,8 @@ enum Step {
     Finish(usize, End),
     Renew(usize),
     Tell(usize),
+    /// Cancels a job, unless it has ended.
+    Cancel(usize),
     Wait(i64),
 }
 
@@ -110,6 +112,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         4 => (0..20_usize, end).prop_map(|(run, end)| Step::Finish(run, end)),
         1 => (0..20_usize).prop_map(Step::Renew),
         1 => (0..20_usize).prop_map(Step::Tell),
+        1 => (0..20_usize).prop_map(Step::Cancel),
         3 => prop_oneof![Just(1), Just(5), Just(DEFAULT_LEASE.num_seconds()), Just(3_601)].prop_map(Step::Wait),
     ];
     prop::collection::vec(step, 1..60)
@@ -207,10 +210,21 @@ impl Desk {
                     assert_eq!(self.run(&tell).await.expect("told"), is_latest);
                 }
             }
+            Step::Cancel(at) => self.cancel(*at).await,
             Step::Wait(seconds) => {
                 self.w.clock.advance(Duration::from_secs(seconds.unsigned_abs()));
             }
         }
+    }
+
+    async fn cancel(&self, at: usize) {
+        let jobs = self.all().await;
+        let Some(job) = jobs.get(at).filter(|job| !job.has_ended()) else { return };
+        let mut tx = Tx::new(self.w.platform.store().begin(Mode::Write, &[]).await.expect("begins"));
+        jobs::cancel(&mut tx, job, self.now()).await.expect("cancelled");
+        tx.commit().await.expect("stored");
+        let now = self.all().await.into_iter().find(|now| now.id == job.id).expect("a job");
+        assert_eq!(now.state, Stored::Cancelled);
     }
 
     /// Claims a job: the first eligible one by due time and id.

@@ -12,6 +12,7 @@ mod computed;
 mod content;
 mod git;
 mod git_sync;
+mod import_runs;
 mod imports;
 mod integrations;
 mod invites;

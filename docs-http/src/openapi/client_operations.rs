@@ -22,7 +22,7 @@ pub struct ClientOperation {
 }
 
 /// Parts of paths, with the reason for not serving operations whose path contains them. The first match applies.
-const REASONS: [(&str, &str); 27] = [
+const REASONS: [(&str, &str); 26] = [
     (
         "/publishing/preview",
         "the platform has no signed preview URLs of a site; members open previews of change requests and revisions",
@@ -30,10 +30,6 @@ const REASONS: [(&str, &str); 27] = [
     (
         "/sites/{siteId}/template",
         "the platform has templates of spaces only, applied with `applyTemplateToSpace`",
-    ),
-    (
-        "/org/{organizationId}/imports",
-        "imports are started for a space with `importContent`, and listed with the jobs of the space",
     ),
     ("/git/", "Git Sync of a space is set up with `setSpaceGitSync`, without an app at the Git host"),
     ("/integration", "the platform has no integrations"),

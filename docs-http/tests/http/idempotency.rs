@@ -16,7 +16,8 @@ const KEY: &str = "8e03978e-40d5-43dd-bc93-6894a57f9324";
 const REPLAYED: &str = "idempotency-replayed";
 
 /// Operations that need no key: they read, delete, only count, or set the same state each time.
-const NATURALLY_IDEMPOTENT: [&str; 21] = [
+const NATURALLY_IDEMPOTENT: [&str; 22] = [
+    "cancelImportRun",
     "getComputedDocument",
     "getComputedRevision",
     "joinOrganization",

@@ -1,5 +1,7 @@
 //! Limits on the number of items per page.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 
 use crate::{
@@ -75,7 +77,18 @@ async fn lists(s: &Server) -> Vec<String> {
     );
     lists.push(of_jobs(s, &format!("/v1/spaces/{space}")).await);
     lists.extend(of_history(s, &space).await);
+    lists.push(of_imports(s).await);
     lists
+}
+
+/// Returns the import runs of the organization, with one item.
+async fn of_imports(s: &Server) -> String {
+    let space = s.space().await;
+    let request = s.request(&space).await;
+    let request = request.rsplit('/').next().expect("an id").to_owned();
+    let names = BTreeMap::from([("spaceId", space), ("changeRequestId", request)]);
+    crate::import_runs::pending(s, &names).await;
+    format!("/v1/org/{}/imports", s.org)
 }
 
 /// Returns link lists of a space and a change request: all links, links of a page, backlinks of a page, and backlinks
@@ -185,7 +198,7 @@ async fn a_list_takes_a_limit_of_0_to_1000() {
         let uncounted = ["/site-spaces", "/commenters"].iter().any(|end| list.ends_with(end));
         let uncounted = uncounted || list.starts_with("/v1/collections/") || list.contains("/permissions/");
         let uncounted = uncounted
-            || ["/link-invites", "/jobs", "/deleted-spaces", "/translations"]
+            || ["/link-invites", "/imports", "/jobs", "/deleted-spaces", "/translations"]
                 .iter()
                 .any(|end| list.ends_with(end));
         let uncounted = uncounted || (list.contains("/members/") && list.ends_with("/spaces"));

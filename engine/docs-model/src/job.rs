@@ -69,6 +69,8 @@ pub enum JobState {
     Done,
     /// Failed permanently; `error` contains the reason.
     Failed,
+    /// Cancelled by a user before its end, without an effect.
+    Cancelled,
 }
 
 /// The stage of a job.

@@ -483,6 +483,24 @@ pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
     Ok(true)
 }
 
+/// Cancels a job that has not ended. A run of the job can no longer finish it, so its effect is not stored; the worker
+/// stops at the next renewal of its lease.
+///
+/// # Errors
+/// Any error of the store.
+pub async fn cancel(tx: &mut Tx, job: &JobRecord, now: Timestamp) -> StoreResult<()> {
+    let is_head = job.state != JobState::Waiting;
+    let cancelled = JobRecord { state: JobState::Cancelled, ended_at: Some(now), ..job.clone() };
+    store(tx, Some(job), cancelled).await?;
+    if let Some(lane) = job.lane.as_ref().filter(|_| is_head)
+        && let Some(next) = next_in_lane(tx, lane).await?
+    {
+        store(tx, Some(&*next), JobRecord { state: JobState::Queued, ..JobRecord::clone(&next) }).await?;
+    }
+    tx.feed(topic::JOBS, JobRecord::key_for(&job.id));
+    Ok(())
+}
+
 /// Rejects the transaction of a run whose job has been taken over.
 ///
 /// # Errors

@@ -136,16 +136,31 @@ impl Conditions {
     }
 }
 
-/// Returns the spaces of a site of the organization, or an empty set if the actor may not see it.
-async fn spaces_of_site(tx: &Tx, actor: &Actor, access: &OrgAccess, site: &str) -> Result<BTreeSet<SpaceId>> {
-    let Ok(id) = site.parse::<SiteId>() else { return Ok(BTreeSet::new()) };
-    let at = SiteRef { org: &access.org().id, site: &id };
+/// Returns `true` if the actor may see a site of the organization.
+pub(in crate::platform) async fn sees_site(
+    tx: &Tx,
+    actor: &Actor,
+    access: &OrgAccess,
+    site: &SiteId,
+) -> Result<bool> {
+    let at = SiteRef { org: &access.org().id, site };
     match require_site(tx, actor, at, SiteAction::View).await {
-        Ok(_) => {}
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => {
-            return Ok(BTreeSet::new());
-        }
-        Err(error) => return Err(error),
+        Ok(_) => Ok(true),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns the spaces of a site of the organization, or an empty set if the actor may not see it.
+pub(in crate::platform) async fn spaces_of_site(
+    tx: &Tx,
+    actor: &Actor,
+    access: &OrgAccess,
+    site: &str,
+) -> Result<BTreeSet<SpaceId>> {
+    let Ok(id) = site.parse::<SiteId>() else { return Ok(BTreeSet::new()) };
+    if !sees_site(tx, actor, access, &id).await? {
+        return Ok(BTreeSet::new());
     }
     let rows = tx.scan_prefix(&SiteSpaceRecord::by_site(&id), MAX_SCAN).await?;
     let keys = rows.iter().map(|(row, _)| Ok(SiteSpaceRecord::key_for(&id_of(row)?)));

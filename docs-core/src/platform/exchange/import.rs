@@ -9,6 +9,7 @@ pub(in crate::platform) mod folder;
 pub(in crate::platform) mod gather;
 mod links;
 mod page_url;
+mod runs;
 pub(in crate::platform) mod upload;
 pub(in crate::platform) mod warnings;
 mod wiki;
@@ -24,8 +25,8 @@ use crate::{
     Error, Result,
     content::{Edit, PageKind},
     model::{
-        ImportContent, ImportContentResult, ImportContentSource as Source, JobStage, PageId, UserId,
-        redact_credentials,
+        ChangeRequestId, ImportContent, ImportContentResult, ImportContentSource as Source, JobResult,
+        JobStage, PageId, SiteId, SpaceId, UserId, redact_credentials,
     },
     platform::{
         content::edit::append::{Append, AppendTarget},
@@ -38,6 +39,7 @@ use crate::{
     },
     policy::SpaceAction,
     ports::{DocumentFormat, UnpackedFile},
+    store::jobs::JobClass,
 };
 
 impl<'p> ContentHandle<'p> {
@@ -87,11 +89,9 @@ impl<'p> ContentHandle<'p> {
                 let target = platform.append_target_in(actor, of, page).await?;
                 let gather = Gatherer::new(platform, target.space())?;
                 let reader = Reader::of(request.source)?;
-                let what = ImportRun {
-                    url: redact_credentials(request.url.as_str()).into_owned(),
-                    source: request.source,
-                };
-                let mut run = platform.begin_listed_job(&what, of.space.as_str(), &by).await?;
+                let url = redact_credentials(request.url.as_str()).into_owned();
+                let what = ImportRun::new(url, request.source, ImportOrigin::Url, &target);
+                let mut run = platform.begin_listed_job(&what, target.space(), &by).await?;
                 let leased = run.job.clone();
                 let importing = AuthorizedImport { actor, by: &by, of, target: &target, gather, reader };
                 let doing = catch_panic(importing.run(platform, Origin::Url(request.url.as_str()), &mut run));
@@ -102,23 +102,76 @@ impl<'p> ContentHandle<'p> {
     }
 }
 
-/// The job record of a document import. The requesting call runs the import and waits for it, so a worker that finds
-/// the job can only mark it as failed.
+/// The job record of a document import.
+///
+/// The request that imports a document runs its job itself and waits for it, so a worker that finds such a job can only
+/// mark it as failed. Workers execute the jobs that [`OrgHandle::start_import`](crate::platform::OrgHandle::start_import)
+/// creates.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct ImportRun {
-    /// The source URL without credentials.
+    /// The source URL without credentials, or the name of a file.
     url: String,
     source: Source,
+    #[serde(default)]
+    origin: ImportOrigin,
+    /// The change request that receives the pages, or `None` for live content.
+    #[serde(default)]
+    request: Option<ChangeRequestId>,
+    /// The parent of the imported pages, or `None` for the top level.
+    #[serde(default)]
+    page: Option<PageId>,
+    /// The site for which the import was started.
+    #[serde(default)]
+    site: Option<SiteId>,
+    /// `true` if a worker executes the job.
+    #[serde(default)]
+    is_background: bool,
+}
+
+/// The origin of the content of an [`ImportRun`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::platform) enum ImportOrigin {
+    #[default]
+    Url,
+    /// A file or folder of the request.
+    File,
+}
+
+impl ImportRun {
+    fn new(url: String, source: Source, origin: ImportOrigin, target: &AppendTarget) -> Self {
+        let (request, page) = (target.request().cloned(), target.parent().cloned());
+        Self { url, source, origin, request, page, site: None, is_background: false }
+    }
 }
 
 impl Payload for ImportRun {
     const KIND: &'static str = "content_import";
+    const CLASS: JobClass = JobClass::Remote;
 }
 
 #[async_trait]
 impl Job for ImportRun {
-    async fn run(self, _: &Platform, _: &mut JobRun) -> Result<Effect> {
-        Err(Error::conflict("the request or the server ended before the import was complete; import again"))
+    async fn run(self, platform: &Platform, run: &mut JobRun) -> Result<Effect> {
+        if !self.is_background {
+            let why = "the request or the server ended before the import was complete; import again";
+            return Err(Error::conflict(why));
+        }
+        let by = run.job.by.clone().ok_or_else(|| Error::internal("an import run has no user"))?;
+        let actor = Actor::User(by.clone());
+        let space: SpaceId = run.job.subject.parse().map_err(Error::internal)?;
+        let of = match &self.request {
+            Some(request) => ContentVersion::request(space, request.as_str()),
+            None => ContentVersion::space(space),
+        };
+        // The user may have lost the permission, and the page may be deleted.
+        let target = platform.append_target_in(&actor, &of, self.page.as_ref()).await?;
+        let gather = Gatherer::new(platform, target.space())?;
+        let reader = Reader::of(self.source)?;
+        let import = AuthorizedImport { actor: &actor, by: &by, of: &of, target: &target, gather, reader };
+        let done = import.run(platform, Origin::Url(&self.url), run).await?;
+        run.outcome.result = Some(JobResult { revision: Some(done.revision), ..JobResult::default() });
+        Ok(Effect::Done)
     }
 }
 

@@ -272,7 +272,7 @@ impl Platform {
                 let why = job.error.clone().unwrap_or_else(|| "failed to render PDF".to_owned());
                 Ok(PdfState::Failed(Error::new(kind, why)))
             }
-            JobState::Failed => Ok(PdfState::Missing(work, Some(job.id.clone()))),
+            JobState::Failed | JobState::Cancelled => Ok(PdfState::Missing(work, Some(job.id.clone()))),
             JobState::Done => {
                 let part = PdfPart { page: ticket.page.clone(), only: ticket.only };
                 match self.cached_manifest(&record, &job).await? {

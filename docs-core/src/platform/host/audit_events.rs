@@ -107,6 +107,8 @@ const ACTIONS: &[(&str, &str)] = &[
     ("git_united", "Merge changes from Git"),
     ("glossary_update", "Change the glossary"),
     ("grants_purge", "Remove the grants of deleted content"),
+    ("import_cancel", "Cancel an import"),
+    ("import_start", "Start an import"),
     ("invite", "Invite people by e-mail"),
     ("invite_join", "Join by an invite"),
     ("invite_redeem", "Join by an e-mail invitation"),

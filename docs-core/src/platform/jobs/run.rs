@@ -14,7 +14,7 @@ use crate::{
     store::{
         Tx,
         jobs::{self, Audience, BeginJob, FinishJob, JobEnd, JobOutcome, NewJob, TellProgress},
-        records::{JobLine, JobRecord},
+        records::{JobLine, JobRecord, SpaceRecord},
     },
 };
 
@@ -149,7 +149,7 @@ impl Progress<'_> {
 }
 
 impl Platform {
-    /// Begins a job that the caller runs itself. The job is listed, and other users can see its progress.
+    /// Begins a job of a space that the caller runs itself. The job is listed, and other users can see its progress.
     ///
     /// The work runs in [`with_lease_renewal`](Platform::with_lease_renewal); its outcome is passed to
     /// [`end_listed_job`](Self::end_listed_job). If the caller dies, the lease expires, and the worker that claims the
@@ -157,12 +157,13 @@ impl Platform {
     pub(in crate::platform) async fn begin_listed_job<J: Payload>(
         &self,
         job: &J,
-        subject: &str,
+        space: &SpaceRecord,
         by: &UserId,
     ) -> Result<JobRun> {
         let (id, now) = (self.id::<JobId>(), self.now());
         let audience = Audience::Subject { by: Some(by.clone()), same: None };
-        let job = NewJob { audience, ..job.to_new_job(&id, subject, now)? };
+        let owner = Some(space.organization.to_string());
+        let job = NewJob { audience, owner, ..job.to_new_job(&id, &space.id, now)? };
         self.upkeep(&BeginJob { job, now, lease: self.inner.job_lease }).await?;
         let record: Option<Arc<JobRecord>> = self.read().await?.get(&JobRecord::key_for(&id)).await?;
         let record = record.ok_or_else(|| Error::internal(format!("the started job {id} does not exist")))?;
@@ -178,8 +179,7 @@ impl Platform {
         let taken_over = || {
             Err(Error::new(
                 ErrorKind::Unavailable,
-                "the job exceeded its time limit; try \
-                                                                    again",
+                "the job was cancelled or exceeded its time limit; try again",
             ))
         };
         let done = done.unwrap_or_else(taken_over);

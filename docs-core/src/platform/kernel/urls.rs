@@ -211,6 +211,11 @@ impl Urls {
         self.api(format_args!("/spaces/{space}/jobs/{job}"))
     }
 
+    /// Returns the API URL of an import run.
+    pub(crate) fn import_run(&self, org: &OrgId, run: &JobId) -> String {
+        self.api(format_args!("/org/{org}/imports/{run}"))
+    }
+
     /// Returns the API URL of the Git Sync of a space as an installation.
     pub(crate) fn git_installation(&self, space: &SpaceId) -> String {
         self.api(format_args!("/git/installations/{space}"))

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::{
     model::{
-        BoundedText, ChangeRequestOrder, ChangeRequestStatus, CommentStatus, ContentFormat, ListOrder,
-        MemberRole, OrgId, RedirectOrder, SiteType, Timestamp, UserId,
+        BoundedText, ChangeRequestOrder, ChangeRequestStatus, CommentStatus, ContentFormat,
+        ImportRunSelection, ListOrder, MemberRole, OrgId, RedirectOrder, SiteType, Timestamp, UserId,
     },
     store::records::{RedirectRecord, SiteRecord},
 };
@@ -77,6 +77,18 @@ pub struct OrgRequestFilter {
     pub topic: Option<String>,
     /// The order within a space. Only that by creation time is supported.
     pub order: ChangeRequestOrder,
+}
+
+/// Filter for a list of import runs. A run must match all fields that are set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ImportRunFilter {
+    /// Only runs into this space.
+    pub space: Option<String>,
+    /// Only runs into this change request, by id.
+    pub change_request: Option<String>,
+    /// Only runs for this site, and into the spaces of this site.
+    pub site: Option<String>,
+    pub status: Option<ImportRunSelection>,
 }
 
 /// Filter and format for a list of reviews.

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::filters::{
-    AuditEventFilter, AuditFilter, CommentQuery, ContentKind, OrgRequestFilter, Reach, RedirectFilter,
-    RequestFilter, SiteFilter, SitePermissionFilter, TeamFilter,
+    AuditEventFilter, AuditFilter, CommentQuery, ContentKind, ImportRunFilter, OrgRequestFilter, Reach,
+    RedirectFilter, RequestFilter, SiteFilter, SitePermissionFilter, TeamFilter,
 };
 use crate::{
     content::LinkTarget,
@@ -41,6 +41,7 @@ pub(in crate::platform) mod tag {
         FILES = "files",
         FILE_BACKLINKS = "file-backlinks",
         GLOSSARY_TERMS = "glossary-terms",
+        IMPORT_RUNS = "import-runs",
         JOBS = "jobs",
         LINKS = "links",
         LINK_INVITES = "link-invites",
@@ -190,6 +191,14 @@ pub(in crate::platform) fn change_requests(filter: &RequestFilter) -> ListIdenti
         .filter("requested-reviewer", &filter.requested_reviewer)
         .filter("topic", &filter.topic)
         .filter("order", (filter.order != ChangeRequestOrder::CreatedAt).then(|| filter.order.as_str()))
+}
+
+pub(in crate::platform) fn import_runs(filter: &ImportRunFilter) -> ListIdentity {
+    ListIdentity::new(tag::IMPORT_RUNS)
+        .filter("space", &filter.space)
+        .filter("change-request", &filter.change_request)
+        .filter("site", &filter.site)
+        .filter("status", filter.status.map(|status| status.as_str()))
 }
 
 pub(in crate::platform) fn org_change_requests(filter: &OrgRequestFilter) -> ListIdentity {
@@ -371,6 +380,8 @@ mod tests {
             }),
             org_change_requests(&OrgRequestFilter::default()),
             org_change_requests(&OrgRequestFilter { space: name.clone(), ..OrgRequestFilter::default() }),
+            import_runs(&ImportRunFilter::default()),
+            import_runs(&ImportRunFilter { space: name.clone(), ..ImportRunFilter::default() }),
             reviews(None),
             reviews(Some(true)),
             reviews(Some(false)),

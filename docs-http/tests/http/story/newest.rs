@@ -35,6 +35,14 @@ pub(super) async fn story(s: &Server) {
         let computed = s.post(&format!("{content}/content/computed/{path}"), 200, body).await.body;
         has(&computed, if path == "document" { &["nodes"] } else { &["pages[].path"] });
     }
+    let runs = format!("/v1/org/{}/imports", s.org);
+    let source = json!({ "type": "website", "url": "https://web.example/start" });
+    let target = json!({ "space": space, "changeRequest": s.request(&space).await.rsplit('/').next() });
+    let run = s.post(&runs, 201, json!({ "source": source, "target": target })).await.body;
+    let run = format!("{runs}/{}", id(&run));
+    has(&s.get(&runs).await, &["items[].id", "items[].status", "items[].target.space"]);
+    assert_eq!(s.post(&format!("{run}/cancel"), 200, json!({})).await.body["status"], "cancelled");
+    assert_eq!(s.get(&run).await["status"], "cancelled");
     site(s, &space).await;
 }
 

@@ -26,6 +26,8 @@ pub enum JobState {
     Done,
     /// Failed permanently; the log contains the reason.
     Failed,
+    /// Cancelled by a user, without an effect.
+    Cancelled,
 }
 
 impl JobState {
@@ -37,6 +39,7 @@ impl JobState {
             Self::Running => model::JobState::Running,
             Self::Done => model::JobState::Done,
             Self::Failed => model::JobState::Failed,
+            Self::Cancelled => model::JobState::Cancelled,
         }
     }
 }
@@ -209,6 +212,12 @@ impl JobRecord {
         KeyBuf::new("job.s").part(subject)
     }
 
+    /// Returns the index prefix of the listed jobs of an owner and kind, ordered by creation time.
+    #[must_use]
+    pub fn by_owner(owner: &str, kind: &str) -> KeyBuf {
+        KeyBuf::new("job.r").part(owner).part(kind)
+    }
+
     /// Returns the index prefix of the jobs of a subject with a deduplication key, ordered by creation time.
     #[must_use]
     pub fn for_the_same(subject: &str, same: &str) -> KeyBuf {
@@ -239,16 +248,16 @@ impl JobRecord {
         (self.due, &self.id)
     }
 
-    /// Returns `true` if the job has finished, successfully or not.
+    /// Returns `true` if the job has finished, successfully or not, or was cancelled.
     #[must_use]
     pub const fn has_ended(&self) -> bool {
-        matches!(self.state, JobState::Done | JobState::Failed)
+        matches!(self.state, JobState::Done | JobState::Failed | JobState::Cancelled)
     }
 }
 
 impl Indexed for JobRecord {
     const INDEXES: &'static [&'static str] =
-        &["job.c", "job.d", "job.e", "job.f", "job.l", "job.o", "job.q", "job.s", COUNTERS];
+        &["job.c", "job.d", "job.e", "job.f", "job.l", "job.o", "job.q", "job.r", "job.s", COUNTERS];
     fn key(&self) -> Key {
         Self::key_for(&self.id)
     }
@@ -280,6 +289,9 @@ impl Indexed for JobRecord {
         }
         if self.listed {
             rows.push(unit(Self::by_subject(&self.subject).time(self.created_at.time())));
+            if let Some(owner) = &self.owner {
+                rows.push(unit(Self::by_owner(owner, &self.kind).time(self.created_at.time())));
+            }
             rows.push(Row::Count(Self::count_of(&self.subject, &self.kind)));
             if let Some(at) = self.ended_at {
                 rows.push(unit(Self::ended_by_subject(&self.subject, &self.kind).time(at.time())));

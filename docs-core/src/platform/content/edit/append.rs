@@ -9,7 +9,7 @@ use super::apply_edits;
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::{ContentError, Edit},
-    model::{JobResult, PageId, RevisionId, UserId},
+    model::{ChangeRequestId, JobResult, PageId, RevisionId, UserId},
     platform::{
         access,
         content::change_requests::{find, require_editable},
@@ -57,6 +57,11 @@ pub(in crate::platform) struct Append<'e> {
 impl AppendTarget {
     pub(in crate::platform) fn space(&self) -> &SpaceRecord {
         &self.space
+    }
+
+    /// Returns the id of the change request, or `None` for live content.
+    pub(in crate::platform) fn request(&self) -> Option<&ChangeRequestId> {
+        self.request.as_ref().map(|request| &request.id)
     }
 
     /// Returns the page whose child pages are appended, or `None` for the top level.

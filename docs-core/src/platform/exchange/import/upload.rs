@@ -5,7 +5,7 @@ use std::fmt;
 use bytes::Bytes;
 use docs_macros::boxed;
 
-use super::{AuthorizedImport, ImportRun, Origin, Reader, gather::Gatherer};
+use super::{AuthorizedImport, ImportOrigin, ImportRun, Origin, Reader, gather::Gatherer};
 use crate::{
     Error, ErrorKind, Result,
     model::{
@@ -238,8 +238,8 @@ impl UploadedImport<'_> {
         let Self { actor, by, of, target, name, memory } = self;
         let gather = Gatherer::with_memory(platform, target.space(), memory)?;
         let reader = Reader::of(source)?;
-        let what = ImportRun { url: name, source };
-        let mut run = platform.begin_listed_job(&what, of.space.as_str(), by).await?;
+        let what = ImportRun::new(name, source, ImportOrigin::File, target);
+        let mut run = platform.begin_listed_job(&what, target.space(), by).await?;
         let leased = run.job.clone();
         let importing = AuthorizedImport { actor, by, of, target, gather, reader };
         let doing = catch_panic(importing.run(platform, origin, &mut run));
