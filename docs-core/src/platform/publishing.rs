@@ -7,4 +7,5 @@ pub(super) mod outline;
 pub(super) mod placement;
 pub(super) mod resolve;
 pub(super) mod share_links;
+pub(super) mod variant_search;
 pub(super) mod visitors;

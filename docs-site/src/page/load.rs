@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use docs_core::{
     Result,
     model::{ContentRef, Customization},
+    platform::VariantSearch,
 };
 
 use super::{
@@ -20,9 +21,6 @@ use crate::{
     visit::Visit,
     words::Words,
 };
-
-/// The maximum number of other variants that are searched for a page.
-const MAX_VARIANTS: usize = 20;
 
 impl<'s> PageContext<'s> {
     /// Loads the context for the pages of the requested space.
@@ -87,18 +85,18 @@ impl<'s> PageContext<'s> {
     pub(super) async fn find_variants(&mut self, caches: &Caches, at: usize) -> Result<()> {
         let Some(entry) = self.frame.entries.get(at) else { return Ok(()) };
         let path = if self.frame.first() == Some(at) { "" } else { &*entry.path };
-        let (mut found, mut looked) = (Vec::new(), 0);
+        let (mut found, mut search) = (Vec::new(), VariantSearch::default());
         let (mut is_passing, mut computed) = (false, Vec::new());
         for (number, place) in self.variants() {
             if place.space.id == self.place.space.id {
                 found.push((number, encode_path(path)));
                 continue;
             }
-            looked += 1;
-            if looked > MAX_VARIANTS {
+            if !search.has_room() {
                 continue;
             }
             let (key, frame) = self.visit.keyed_page_tree(&caches.sites, place).await?;
+            search.add(frame.entries.len() as u64);
             is_passing |= !key.is_current(&place.space.space.revision);
             computed.extend(key.computed.map(|tag| (key.space, tag)));
             if frame.find(path).is_some_and(|at| frame.entries[at].kind == EntryKind::Document) {

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, fs};
 use super::{files, root};
 
 /// The files that create caches, with the number of caches. Each cache uses a part of `CacheBudget`, except the last
-/// four: 20,000 decisions of a few dozen bytes, 10,000 previews of at most 200 characters, 20,000 decisions on parts of
-/// sites, and 8 MiB each of conditions and of visible pages.
+/// five: 20,000 decisions of a few dozen bytes, 10,000 previews of at most 200 characters, 20,000 decisions on parts of
+/// sites, 8 MiB each of conditions and of visible pages, and 1,000 summaries of web pages of at most 1,600 characters.
 const CACHES: &[(&str, usize)] = &[
     ("docs-core/src/platform/content/computed.rs", 1),
     ("docs-core/src/platform/content/computed/cache.rs", 1),
@@ -22,6 +22,7 @@ const CACHES: &[(&str, usize)] = &[
     ("docs-core/src/platform/content/comments/previews.rs", 1),
     ("docs-core/src/platform/publishing/visitors/condition_work.rs", 1),
     ("docs-core/src/platform/publishing/visitors/decisions.rs", 2),
+    ("docs-core/src/platform/content/by_url/web_page.rs", 1),
 ];
 
 #[test]

@@ -12,17 +12,15 @@ use crate::{
     platform::{
         kernel::{actor::Actor, content_version::ContentVersion, platform::Platform, urls::percent_encode},
         nouns::ContentHandle,
-        publishing::{outline::SiteOutline, placement::Placement},
+        publishing::{outline::SiteOutline, placement::Placement, variant_search::VariantSearch},
     },
     store::Tx,
 };
 
-/// Maximum number of variants of a space that are searched for a page.
-const MAX_VARIANTS: usize = 20;
-
 impl<'p> ContentHandle<'p> {
     /// Reads the addresses of a page for search engines: its URL on the site that publishes the space, and the pages at
-    /// the same path in the other languages of the site. At most `MAX_VARIANTS` variants of the space are searched.
+    /// the same path in the other languages of the site. [`VariantSearch`](crate::platform::VariantSearch) bounds the
+    /// variants that are searched.
     ///
     /// # Errors
     /// `NotFound`.
@@ -54,10 +52,14 @@ impl<'p> ContentHandle<'p> {
         drop(tx);
         let path = platform.visible_path(&at, page).await?;
         let is_home = at.home().await?.as_ref() == Some(page);
-        let mut alternates = Vec::new();
+        let (mut alternates, mut search) = (Vec::new(), VariantSearch::default());
         for variant in variants {
             let found = match is_home {
-                true => variant.home().await?,
+                true if !search.has_room() => break,
+                true => {
+                    search.add(variant.view.counts().await?.pages);
+                    variant.home().await?
+                }
                 false => variant.visible_page_at(&path).await?,
             };
             let space = variant.space().id.clone();
@@ -124,7 +126,7 @@ impl Platform {
         let others = others.filter(|place| place.id != own.id && !outline.is_draft_place(place));
         let mut languages = BTreeSet::from([at.space().language]);
         let mut variants = Vec::new();
-        for place in others.take(MAX_VARIANTS) {
+        for place in others.take(VariantSearch::MAX_VARIANTS) {
             match self.locate_read(tx, actor, &ContentVersion::space(place.space.clone())).await {
                 Ok(variant) => {
                     let language = variant.space().language;

@@ -466,15 +466,15 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("formulas"),
             bound(
                 "Variants searched for a page",
-                "docs-site/src/page/load.rs::MAX_VARIANTS",
+                "docs-core/src/platform/publishing/variant_search.rs::MAX_VARIANTS",
                 Beyond::LeftOut,
                 "docs-site/tests/site/pages.rs::a_page_is_looked_up_in_a_bounded_number_of_variants",
             ).within("variants of a site"),
             bound(
-                "Variants searched for the links of a page in other languages",
-                "docs-core/src/platform/content/read/meta_links.rs::MAX_VARIANTS",
+                "Pages of the variants searched for a page, before the last one",
+                "docs-core/src/platform/publishing/variant_search.rs::MAX_PAGES",
                 Beyond::LeftOut,
-                "docs-http/tests/http/meta_links.rs::meta_links_search_a_bounded_number_of_variants",
+                "docs-core/src/platform/publishing/variant_search.rs::pages_of_searched_variants_are_bounded",
             ).within("variants of a site"),
             bound(
                 "Pages shown in search results",
