@@ -316,7 +316,8 @@ async fn descriptions_of_pages_are_bounded() {
     let request = s.request(&s.space().await).await;
     let insert = |characters: usize| {
         let description = "ä".repeat(characters);
-        let page = json!({ "operation": "insert_page", "title": "A", "description": description, "document": {} });
+        let page =
+            json!({ "operation": "insert_page", "title": "A", "description": description, "document": {} });
         json!({ "changes": [page] })
     };
     let path = format!("{request}/content?compat=false");
