@@ -4,8 +4,11 @@ use serde_json::Value;
 
 use crate::{contract::Contract, matrix::ready, refusals::World};
 
-/// Fields that are rejected because of stored state, which a schema cannot express.
-const STATEFUL: [(&str, &str); 2] = [
+/// Fields that are rejected because of stored state, or of the value of another field, which their schemas do not
+/// express.
+const STATEFUL: [(&str, &str); 3] = [
+    // Most kinds of generated documents are those of a page; the schema of the published clients has one object for all.
+    ("getComputedDocument", "page"),
     // The default is the only space of the organization, which has several here.
     ("createTranslation", "source"),
     // A link that grants a role in the organization has no level.
