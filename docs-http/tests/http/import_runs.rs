@@ -160,7 +160,7 @@ async fn invalid_import_run_names_the_field_and_changes_nothing() {
     };
     let url = |url: &str| with("source", json!({ "type": "website", "url": url }));
     for (body, message) in [
-        (url("ftp://web.example/"), "source.url: must be an absolute http or https URL"),
+        (url("ftp://web.example/"), "source: must be an absolute http or https URL"),
         (url("https://me:secret@web.example/"), "source.url: must not contain credentials"),
         (with("source", json!({ "type": "other" })), "source"),
         (with("enhance", json!(true)), "enhance: must be false, because the platform has no AI model"),

@@ -7,7 +7,7 @@ use crate::{contract::Contract, matrix::ready, refusals::World};
 /// Fields that are rejected because of stored state, or of the value of another field, which their schemas do not
 /// express.
 const STATEFUL: [(&str, &str); 3] = [
-    // Most kinds of generated documents are those of a page; the schema of the published clients has one object for all.
+    // A document of a page requires it; the schema of the published clients has one object for all kinds.
     ("getComputedDocument", "page"),
     // The default is the only space of the organization, which has several here.
     ("createTranslation", "source"),

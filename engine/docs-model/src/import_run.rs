@@ -190,6 +190,7 @@ pub struct NewImportTarget {
     pub space: String,
     /// The id or number of a change request. By default, live content receives the pages.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub change_request: Option<String>,
     /// The id of the parent of the imported pages. By default, they are at the top level.
     #[serde(default)]

@@ -85,22 +85,7 @@ impl Platform {
         actor: &Actor,
         of: &ContentVersion,
     ) -> Result<AppendTarget> {
-        let storing = self.begin_write_window();
-        let tx = self.read().await?;
-        let proof = access::space(&tx, actor, &of.space).await?.require(SpaceAction::Edit)?;
-        let request = match &of.version {
-            Version::Revision(_) => return Err(Error::invalid("version", "a revision is immutable")),
-            Version::Live => {
-                require_live(&proof)?;
-                None
-            }
-            Version::Request(name) => {
-                let request = find(&tx, &of.space, name).await?;
-                require_editable(&request)?;
-                Some(request)
-            }
-        };
-        Ok(AppendTarget { space: Arc::clone(proof.space()), request, parent: None, storing })
+        self.append_target_in(actor, of, None).await
     }
 
     /// Finds content as [`append_target`](Self::append_target), and a page in it that can have child pages.
@@ -114,15 +99,31 @@ impl Platform {
         of: &ContentVersion,
         parent: Option<&PageId>,
     ) -> Result<AppendTarget> {
-        let target = self.append_target(actor, of).await?;
-        let Some(page) = parent else { return Ok(target) };
-        let (_, root) = target.head();
-        let entry = self.content().view(&target.space.domain, root).page(page).await?;
-        let entry = entry.ok_or_else(|| Error::not_found("page"))?;
-        if !entry.kind.is_parent() {
-            return Err(Error::invalid("pageId", "must be a page that can have child pages"));
+        let storing = self.begin_write_window();
+        let tx = self.read().await?;
+        let proof = access::space(&tx, actor, &of.space).await?.require(SpaceAction::Edit)?;
+        let request = match &of.version {
+            Version::Revision(_) => return Err(Error::invalid("version", "a revision is immutable")),
+            Version::Live => None,
+            Version::Request(name) => Some(find(&tx, &of.space, name).await?),
+        };
+        // Objects may need the same connection pool as the transaction, so it is ended first.
+        drop(tx);
+        let target =
+            AppendTarget { space: Arc::clone(proof.space()), request, parent: parent.cloned(), storing };
+        if let Some(page) = parent {
+            let (_, root) = target.head();
+            let entry = self.content().view(&target.space.domain, root).page(page).await?;
+            let entry = entry.ok_or_else(|| Error::not_found("page"))?;
+            if !entry.kind.is_parent() {
+                return Err(Error::invalid("pageId", "must be a page that can have child pages"));
+            }
         }
-        Ok(AppendTarget { parent: Some(page.clone()), ..target })
+        match &target.request {
+            Some(request) => require_editable(request)?,
+            None => require_live(&proof)?,
+        }
+        Ok(target)
     }
 
     /// Applies edits to the current content as one revision. Before the commit, `show` is called with the revision and
