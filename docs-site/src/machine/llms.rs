@@ -7,7 +7,7 @@ use docs_core::{
     ErrorKind, Result,
     model::{PageAction, PageId},
 };
-use futures_util::{Stream, StreamExt as _, stream};
+use futures_util::{Stream, stream};
 
 use super::{
     listed_spaces::ListedSpaces,
@@ -17,6 +17,7 @@ use crate::{
     address::SitePlace,
     assets::{MCP, SITE_SEGMENT},
     page::Caches,
+    page_tree::PageTree,
     visit::Visit,
 };
 
@@ -25,6 +26,8 @@ const MAX_LISTED: usize = 10_000;
 const MAX_LIST_BYTES: usize = 1 << 20;
 /// The number of pages in one part of the full text.
 const PART_PAGES: usize = 100;
+/// The maximum size of the texts in one part of the full text. Further pages are links.
+const MAX_PART_BYTES: usize = 4 << 20;
 
 /// Returns the pages of a site by section and space, each with the URL of its Markdown version.
 ///
@@ -53,11 +56,7 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
             }
             listed += 1;
             let page = &frame.entries[at];
-            let path = frame.address(at);
-            let path = if path.is_empty() { "index" } else { &path };
-            // Brackets would end the link label.
-            let label = one_line(&page.title).replace(['[', ']'], "");
-            out.push_str(&format!("- [{label}]({base}{}{path}.md)", place.path));
+            out.push_str(&page_link(&base, &place, &frame, at));
             if let Some(text) = page.description_text() {
                 out.push_str(&format!(": {}", one_line(text)));
             }
@@ -69,6 +68,15 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
         out.push_str(&format!("\nThis list is incomplete{map}\n"));
     }
     Ok(out)
+}
+
+/// Returns a list item with a link to the Markdown version of a page.
+fn page_link(base: &str, place: &SitePlace<'_>, frame: &PageTree, at: usize) -> String {
+    let path = frame.address(at);
+    let path = if path.is_empty() { "index" } else { &path };
+    // Brackets would end the link label.
+    let label = one_line(&frame.entries[at].title).replace(['[', ']'], "");
+    format!("- [{label}]({base}{}{path}.md)", place.path)
 }
 
 /// Returns the heading of a space in a list.
@@ -94,7 +102,8 @@ pub(crate) async fn full_list(
     let Some(skipped) = part.checked_sub(1).and_then(|part| part.checked_mul(PART_PAGES)) else {
         return Ok(None);
     };
-    let mut pages: Vec<(usize, PageId)> = Vec::new();
+    let base = visit.canonical_base(&visit.place()?);
+    let mut pages: Vec<PartPage> = Vec::new();
     let mut seen = 0;
     let (mut at, mut spaces) = (0, ListedSpaces::new(&visit));
     while pages.len() < PART_PAGES
@@ -104,7 +113,11 @@ pub(crate) async fn full_list(
         if passed < summary.listed {
             let frame = visit.page_tree(&caches.sites, &place).await?;
             let own = frame.listed_pages().skip(passed).take(PART_PAGES - pages.len());
-            pages.extend(own.map(|page| (at, frame.entries[page].id.clone())));
+            pages.extend(own.map(|page| PartPage {
+                place: at,
+                id: frame.entries[page].id.clone(),
+                link: page_link(&base, &place, &frame, page),
+            }));
         }
         seen += summary.listed;
         at += 1;
@@ -112,28 +125,42 @@ pub(crate) async fn full_list(
     if pages.is_empty() {
         return Ok(None);
     }
-    let pages = stream::iter(pages).then(move |(at, page)| {
+    let pages = stream::unfold((pages.into_iter(), MAX_PART_BYTES), move |(mut pages, left)| {
         let (visit, caches) = (Arc::clone(&visit), Arc::clone(&caches));
         async move {
-            let text = match page_text(&visit, &caches, (at, &page)).await {
-                Ok(text) => text,
-                // The page was removed or hidden after it was listed.
-                Err(error) if error.kind() == ErrorKind::NotFound => Bytes::new(),
-                // The stream continues with the following pages, and a note replaces the missing one.
-                Err(error) => {
-                    tracing::error!(?error, %page, "failed to render Markdown of page");
-                    Bytes::from_static(b"(This page is missing because of a server error.)\n\n\n")
-                }
+            let page = pages.next()?;
+            let text = match left {
+                0 => None,
+                _ => Some(page_text(&visit, &caches, &page).await).filter(|text| text.len() <= left),
             };
-            Ok(text)
+            let left = text.as_ref().map_or(0, |text| left - text.len());
+            let text = text.unwrap_or_else(|| format!("{}\n", page.link).into());
+            Some((Ok(text), (pages, left)))
         }
     });
     Ok(Some(pages))
 }
 
-/// Returns the text of a page, given the index of its space in the site.
-async fn page_text(visit: &Visit, caches: &Caches, (at, page): (usize, &PageId)) -> Result<Bytes> {
-    let Some(place) = visit.places().into_iter().nth(at) else { return Ok(Bytes::new()) };
-    let page = markdown_page(visit, caches, place, page).await?;
-    Ok([&page.body.bytes[..], b"\n\n"].concat().into())
+/// A page in a part of the full text.
+struct PartPage {
+    /// The index of its space in the site.
+    place: usize,
+    id: PageId,
+    /// The link that replaces its text.
+    link: String,
+}
+
+/// Returns the text of a page, or a note if the page cannot be rendered.
+async fn page_text(visit: &Visit, caches: &Caches, page: &PartPage) -> Bytes {
+    let Some(place) = visit.places().into_iter().nth(page.place) else { return Bytes::new() };
+    match markdown_page(visit, caches, place, &page.id).await {
+        Ok(page) => [&page.body.bytes[..], b"\n\n"].concat().into(),
+        // The page was removed or hidden after it was listed.
+        Err(error) if error.kind() == ErrorKind::NotFound => Bytes::new(),
+        // The stream continues with the following pages, and a note replaces the missing one.
+        Err(error) => {
+            tracing::error!(?error, page = %page.id, "failed to render Markdown of page");
+            Bytes::from_static(b"(This page is missing because of a server error.)\n\n\n")
+        }
+    }
 }

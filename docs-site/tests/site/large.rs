@@ -247,6 +247,23 @@ fn expression(source: &str) -> String {
 }
 
 #[tokio::test]
+async fn full_text_beyond_its_size_becomes_links() {
+    let w = World::new().await;
+    let space = w.space("Values").await;
+    let text = expression("'x'.repeat(100000)").repeat(2);
+    for number in 1..=22 {
+        w.page(&space, &format!("Page {number}"), &text).await;
+    }
+    let (_, site) = w.site("Docs", &space).await;
+    let text = w.html(&format!("{site}llms-full.txt")).await;
+    assert!(text.len() < (4 << 20) + 1000, "{} bytes", text.len());
+    assert_eq!(text.matches("# Page ").count(), 20);
+    let links: Vec<&str> = text.lines().filter(|line| line.starts_with("- [Page ")).collect();
+    assert_eq!(links.len(), 2, "{links:?}");
+    assert!(links[0].starts_with("- [Page 21](") && links[0].ends_with("page-21.md)"), "{links:?}");
+}
+
+#[tokio::test]
 async fn values_of_expressions_do_not_make_a_huge_page() {
     let w = World::new().await;
     let space = w.space("Values").await;

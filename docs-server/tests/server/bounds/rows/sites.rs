@@ -530,6 +530,12 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-site/tests/site/large.rs::lists_for_machines_come_in_parts",
             ).within("lists for machines"),
             bound(
+                "Bytes of the texts in each part of `llms-full.txt`; further pages are links",
+                "docs-site/src/machine/llms.rs::MAX_PART_BYTES",
+                Beyond::LeftOut,
+                "docs-site/tests/site/large.rs::full_text_beyond_its_size_becomes_links",
+            ).within("lists for machines"),
+            bound(
                 "Addresses per site map",
                 "docs-site/src/machine/sitemap.rs::MAX_URLS",
                 Beyond::Parts,
