@@ -118,7 +118,7 @@ pub struct CommentRecord {
     /// The block that was commented on, if the comment names no page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeKey>,
-    /// The review with which the comment was submitted.
+    /// The review that the comment was submitted with.
     #[serde(default)]
     pub review: Option<ReviewId>,
 }

@@ -41,7 +41,7 @@ pub struct RevisionRecord {
     /// Root hash of the content.
     pub root: Hash,
     pub kind: RevisionKind,
-    /// The revision from which a computed revision was made.
+    /// The revision that a computed revision was made from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computed_from: Option<RevisionId>,
     pub created_at: Timestamp,
@@ -135,9 +135,9 @@ pub struct ChangeRequestRecord {
     pub head: RevisionId,
     /// Root hash of the content of `head`.
     pub root: Hash,
-    /// The revision of the space from which it was created.
+    /// The revision of the space that it was created from.
     pub initial: RevisionId,
-    /// The revision of the space with which it was last updated.
+    /// The revision of the space that it was last updated with.
     #[serde(default)]
     pub ancestor: Option<RevisionId>,
     /// Root hash of the space revision that it is based on.

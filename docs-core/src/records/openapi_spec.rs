@@ -26,7 +26,7 @@ pub struct StoredBytes {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StoredSpecSource {
-    /// A URL from which it is fetched.
+    /// The URL that it is fetched from.
     Url(Url),
     /// An uploaded document.
     Text(StoredBytes),

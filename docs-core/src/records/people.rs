@@ -81,7 +81,7 @@ pub struct TokenRecord {
 /// The organization and provider of a single sign-on session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SsoSession {
-    /// The only organization for which the session is valid.
+    /// The only organization that the session is valid for.
     pub organization: OrgId,
     /// The provider that authenticated the user.
     pub provider: SamlProviderId,

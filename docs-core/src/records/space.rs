@@ -149,7 +149,7 @@ pub struct GitSyncState {
     pub secret_created_at: Timestamp,
     /// The user who last changed the settings.
     pub by: UserId,
-    /// The time at which the synchronization was set up. Records of earlier versions have none.
+    /// The time when the synchronization was set up. Records of earlier versions have none.
     #[serde(default)]
     pub created_at: Option<Timestamp>,
     /// The time of the last change to the settings.

@@ -44,7 +44,7 @@ struct ConnectionState {
     requests: usize,
     /// Number of requests in progress whose bodies the server is waiting for.
     receiving: usize,
-    /// Time at which bytes of a request body last arrived.
+    /// Arrival time of the last bytes of a request body.
     received: Instant,
     /// Start of the connection, or the last time that it became idle or busy.
     since: Instant,

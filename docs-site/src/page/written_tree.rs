@@ -13,11 +13,11 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct WrittenTree {
     pub(super) written: NamedMarkup,
-    /// For each entry, the offsets at which these attributes are inserted.
+    /// For each entry, the offsets where these attributes are inserted.
     pub(super) marks: HashMap<usize, Marks>,
 }
 
-/// The byte offsets at which attributes of an entry are inserted.
+/// The byte offsets where attributes of an entry are inserted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Marks {
     /// The offset of the attribute that marks the current page.

@@ -53,7 +53,7 @@ impl Purge for PurgeGrants {
 }
 
 impl<'p> Collections<'p> {
-    /// Lists the collections of an organization to which the actor has access.
+    /// Lists the collections of an organization that the actor has access to.
     ///
     /// They are in tree order: each precedes its descendants. `reach` selects only top-level collections, or all.
     ///

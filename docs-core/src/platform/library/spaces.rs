@@ -45,7 +45,7 @@ use crate::{
 };
 
 impl<'p> Spaces<'p> {
-    /// Lists the spaces of an organization to which the actor has access, including those in collections, in tree
+    /// Lists the spaces of an organization that the actor has access to, including those in collections, in tree
     /// order.
     ///
     /// # Errors
