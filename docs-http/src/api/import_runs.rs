@@ -48,9 +48,9 @@ impl ImportRuns {
 
     /// Start an import run
     ///
-    /// Imports a website into a space or a change request, in the background. The new pages are appended to the existing
-    /// pages at the top level, or below `target.page`. Live content must be editable (`editMode` is `live`). The number
-    /// of fetched pages and files is limited.
+    /// Imports a website into a space or a change request, in the background. The new pages are appended to the
+    /// existing pages at the top level, or below `target.page`. Live content must be editable (`editMode` is `live`).
+    /// The number of fetched pages and files is limited.
     #[oai(path = "/", method = "post", operation_id = "startImportRun")]
     async fn start(
         &self,
@@ -65,6 +65,8 @@ impl ImportRuns {
     }
 
     /// Get an import run
+    ///
+    /// Returns the status, the source and the target of a run into a space that the caller can edit.
     #[oai(path = "/:importRunId", method = "get", operation_id = "getImportRun")]
     async fn get(
         &self,

@@ -178,6 +178,10 @@ pub(crate) async fn ready(w: &World, op: &Op) {
         "updateUserPermissionInSite" | "updateTeamPermissionInSite" => {
             granted(w, &format!("/v1/orgs/{}/sites/{}", w.s.org, w.name("siteId"))).await;
         }
+        // A private specification is visible to others only in the content that uses it.
+        "getComputedDocument" | "getComputedRevision" => {
+            w.s.patch(&format!("/v1/orgs/{}/openapi/pets", w.s.org), json!({ "visibility": "public" })).await;
+        }
         _ => {}
     }
 }

@@ -105,8 +105,8 @@ impl<'p> ContentHandle<'p> {
 /// The job record of a document import.
 ///
 /// The request that imports a document runs its job itself and waits for it, so a worker that finds such a job can only
-/// mark it as failed. Workers execute the jobs that [`OrgHandle::start_import`](crate::platform::OrgHandle::start_import)
-/// creates.
+/// mark it as failed. Workers execute the jobs that
+/// [`OrgHandle::start_import`](crate::platform::OrgHandle::start_import) creates.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct ImportRun {
     /// The source URL without credentials, or the name of a file.

@@ -139,7 +139,17 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("people", &["users", "members", "saml", "joining", "names", "teams", "email_invites", "orgs"]),
     (
         "publishing",
-        &["keys", "outline", "placement", "share_links", "visitors", "address", "mentions", "resolve"],
+        &[
+            "keys",
+            "outline",
+            "placement",
+            "share_links",
+            "variant_search",
+            "visitors",
+            "address",
+            "mentions",
+            "resolve",
+        ],
     ),
     (
         "library",
