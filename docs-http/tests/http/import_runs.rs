@@ -81,24 +81,30 @@ async fn cancelled_run_stores_no_pages() {
     s.check().await;
 }
 
+/// Returns the last segment of a path.
+fn last_segment(path: &str) -> String {
+    path.rsplit('/').next().expect("an id").to_owned()
+}
+
+/// Returns the ids of the items of a list.
+fn listed(found: &Value) -> Vec<String> {
+    found["items"].as_array().expect("a list").iter().map(id).collect()
+}
+
 #[tokio::test]
 async fn import_runs_are_filtered() {
     let s = Server::new().await;
     let (runs, space) = (format!("/v1/org/{}/imports", s.org), open_space(&s).await);
-    let request = s.request(&space).await;
-    let request = request.rsplit('/').next().expect("an id");
+    let request = last_segment(&s.request(&space).await);
     let content = format!("/v1/spaces/{space}/content");
     let start = json!({ "url": "https://web.example/start", "source": "html" });
     s.post(&format!("{content}/import"), 201, start).await;
     let page = id(&s.get(&content).await["pages"][0]);
-    let site = s.site("Docs", &[&space]).await;
-    let site = site.rsplit('/').next().expect("an id").to_owned();
+    let site = last_segment(&s.site("Docs", &[&space]).await);
     let other = s.space().await;
-    let new_site = s.site("New", &[&s.space().await]).await;
-    let new_site = new_site.rsplit('/').next().expect("an id").to_owned();
+    let new_site = last_segment(&s.site("New", &[&s.space().await]).await);
     let mut ids = Vec::new();
-    let other_request = s.request(&other).await;
-    let other_request = other_request.rsplit('/').next().expect("an id");
+    let other_request = last_segment(&s.request(&other).await);
     let mut in_other = website(json!({ "space": other, "changeRequest": other_request }));
     in_other["site"] = json!(new_site);
     for body in [
@@ -111,9 +117,6 @@ async fn import_runs_are_filtered() {
     }
     s.post(&format!("{runs}/{}/cancel", ids[1]), 200, Value::Null).await;
     let all = s.get(&runs).await;
-    let listed = |found: &Value| -> Vec<String> {
-        found["items"].as_array().expect("a list").iter().map(id).collect()
-    };
     let first = listed(&all).pop().expect("the import of a document");
     assert_eq!(listed(&all)[..3], ids);
     assert_eq!(all["items"][0]["site"], new_site);
