@@ -72,9 +72,6 @@ pub struct ContentOptions {
 }
 
 /// The form of links to pages of the same space in Markdown.
-///
-/// For visitors of sites, Markdown in each form is that of a page file in a repository: it begins with a heading of the
-/// title, and has the content of reusable content blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MarkdownRefs {
     /// Ids, which do not change if a page moves.
@@ -82,7 +79,8 @@ pub enum MarkdownRefs {
     Stable,
     /// Paths of Markdown files, relative to the page.
     Relative,
-    /// Paths for visitors of sites, and ids for all other readers.
+    /// For visitors of sites, the form of a page file in a repository: a heading with the title, paths of files, and
+    /// the content of reusable content blocks. For all other readers, ids.
     ForReader,
 }
 
@@ -135,14 +133,13 @@ impl ReadableRevision {
     /// Returns the options with which a page is read, and `true` if its Markdown is that of a page file.
     fn page_options(&self, shown: ContentOptions) -> (ContentOptions, bool) {
         let is_visitor = matches!(self.reader, ContentReader::Visitor(_));
-        if !is_visitor || shown.format != ContentFormat::Markdown {
-            return (shown, false);
+        let is_markdown = shown.format == ContentFormat::Markdown;
+        match shown.refs {
+            MarkdownRefs::ForReader if is_visitor && is_markdown => {
+                (ContentOptions { dereferenced: true, refs: MarkdownRefs::Relative, ..shown }, true)
+            }
+            _ => (shown, false),
         }
-        let refs = match shown.refs {
-            MarkdownRefs::ForReader => MarkdownRefs::Relative,
-            asked => asked,
-        };
-        (ContentOptions { dereferenced: true, refs, ..shown }, true)
     }
 
     /// Returns the filter for the content visible to the reader.
