@@ -88,6 +88,5 @@ pub use people::{
     saml::{SamlAnswer, SamlSession, SamlStart},
     users::{NewToken, NewUser, TokenInfo, TokenSecret},
 };
-pub use publishing::variant_search::VariantSearch;
-pub use publishing::visitors::AnonymousViewVersion;
+pub use publishing::{variant_search::VariantSearch, visitors::AnonymousViewVersion};
 pub use sites::structure::places::SiteSpaceFilter;

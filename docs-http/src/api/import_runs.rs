@@ -34,7 +34,7 @@ impl ImportRuns {
         change_request: Query<String>,
         /// Restricts the list to runs for this site, and to runs into its spaces.
         site: Query<String>,
-        /// Restricts the list to runs with this status. `active` stands for `pending` and `in-progress`.
+        /// Restricts the list to runs with this status. `active` selects `pending` and `in-progress`.
         status: Query<ImportRunSelection>,
     ) -> ApiResult<Reply<List<ContentImportRun>>> {
         let filter = ImportRunFilter {

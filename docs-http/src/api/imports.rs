@@ -23,7 +23,8 @@ impl Imports {
         &self,
         auth: &Auth,
         idempotency: &Idempotency<JsonOrForm>,
-        (of, page): (ContentVersion, Option<PageId>),
+        of: ContentVersion,
+        page: Option<PageId>,
         body: ImportBody,
     ) -> ApiResult<Created<ImportContentResult>> {
         let platform = idempotency.platform(&self.0);
@@ -74,7 +75,7 @@ impl Imports {
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         body: ImportBody,
     ) -> ApiResult<Created<ImportContentResult>> {
-        self.import(&auth, &idempotency, (ContentVersion::space(space.0), None), body).await
+        self.import(&auth, &idempotency, ContentVersion::space(space.0), None, body).await
     }
 
     /// Import documents into a change request
@@ -96,7 +97,7 @@ impl Imports {
         body: ImportBody,
     ) -> ApiResult<Created<ImportContentResult>> {
         let of = ContentVersion::request(space.0, &request);
-        self.import(&auth, &idempotency, (of, None), body).await
+        self.import(&auth, &idempotency, of, None, body).await
     }
 
     /// Import documents below a page of a space
@@ -116,7 +117,7 @@ impl Imports {
         #[oai(name = "pageId")] page: Path<PageId>,
         body: ImportBody,
     ) -> ApiResult<Created<ImportContentResult>> {
-        self.import(&auth, &idempotency, (ContentVersion::space(space.0), Some(page.0)), body).await
+        self.import(&auth, &idempotency, ContentVersion::space(space.0), Some(page.0), body).await
     }
 
     /// Import documents below a page of a change request
@@ -138,7 +139,7 @@ impl Imports {
         body: ImportBody,
     ) -> ApiResult<Created<ImportContentResult>> {
         let of = ContentVersion::request(space.0, &request);
-        self.import(&auth, &idempotency, (of, Some(page.0)), body).await
+        self.import(&auth, &idempotency, of, Some(page.0), body).await
     }
 
     /// Apply a template to a space

@@ -475,9 +475,7 @@ pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
         ended.state = JobState::Waiting;
     }
     store(tx, Some(&*job), ended).await?;
-    if let Some(next) = next {
-        store(tx, Some(&*next), JobRecord { state: JobState::Queued, ..JobRecord::clone(&next) }).await?;
-    }
+    queue(tx, next).await?;
     // Wakes workers that wait for the lane or for the new due time.
     tx.feed(topic::JOBS, JobRecord::key_for(&run.job.id));
     Ok(true)
@@ -492,11 +490,11 @@ pub async fn cancel(tx: &mut Tx, job: &JobRecord, now: Timestamp) -> StoreResult
     let is_head = job.state != JobState::Waiting;
     let cancelled = JobRecord { state: JobState::Cancelled, ended_at: Some(now), ..job.clone() };
     store(tx, Some(job), cancelled).await?;
-    if let Some(lane) = job.lane.as_ref().filter(|_| is_head)
-        && let Some(next) = next_in_lane(tx, lane).await?
-    {
-        store(tx, Some(&*next), JobRecord { state: JobState::Queued, ..JobRecord::clone(&next) }).await?;
-    }
+    let next = match job.lane.as_ref().filter(|_| is_head) {
+        Some(lane) => next_in_lane(tx, lane).await?,
+        None => None,
+    };
+    queue(tx, next).await?;
     tx.feed(topic::JOBS, JobRecord::key_for(&job.id));
     Ok(())
 }
@@ -600,6 +598,13 @@ async fn head_of(tx: &Tx, lane: &str) -> StoreResult<Option<Arc<JobRecord>>> {
 /// Returns `true` if the job has failed before and yields to the other jobs of its lane.
 fn gives_way(job: &JobRecord) -> bool {
     job.attempt > 0 && job.put_off == PutOff::Yields
+}
+
+/// Queues the next job of a lane.
+async fn queue(tx: &mut Tx, next: Option<Arc<JobRecord>>) -> StoreResult<()> {
+    let Some(next) = next else { return Ok(()) };
+    store(tx, Some(&*next), JobRecord { state: JobState::Queued, ..JobRecord::clone(&next) }).await?;
+    Ok(())
 }
 
 /// Returns the next job of a lane: the first waiting job that does not yield, or the first waiting job if all yield.

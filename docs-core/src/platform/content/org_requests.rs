@@ -116,8 +116,9 @@ impl Conditions {
         if filter.topic.is_some() {
             return Ok(None);
         }
-        let mut spaces = match &filter.site {
-            Some(site) => Some(spaces_of_site(tx, actor, access, site).await?),
+        let mut spaces = match filter.site.as_deref().map(str::parse::<SiteId>) {
+            Some(Ok(site)) => Some(spaces_of_site(tx, actor, access, &site).await?.unwrap_or_default()),
+            Some(Err(_)) => return Ok(None),
             None => None,
         };
         if let Some(space) = &filter.space {
@@ -151,21 +152,20 @@ pub(in crate::platform) async fn sees_site(
     }
 }
 
-/// Returns the spaces of a site of the organization, or an empty set if the actor may not see it.
+/// Returns the spaces of a site of the organization, or `None` if the actor may not see it.
 pub(in crate::platform) async fn spaces_of_site(
     tx: &Tx,
     actor: &Actor,
     access: &OrgAccess,
-    site: &str,
-) -> Result<BTreeSet<SpaceId>> {
-    let Ok(id) = site.parse::<SiteId>() else { return Ok(BTreeSet::new()) };
-    if !sees_site(tx, actor, access, &id).await? {
-        return Ok(BTreeSet::new());
+    site: &SiteId,
+) -> Result<Option<BTreeSet<SpaceId>>> {
+    if !sees_site(tx, actor, access, site).await? {
+        return Ok(None);
     }
-    let rows = tx.scan_prefix(&SiteSpaceRecord::by_site(&id), MAX_SCAN).await?;
+    let rows = tx.scan_prefix(&SiteSpaceRecord::by_site(site), MAX_SCAN).await?;
     let keys = rows.iter().map(|(row, _)| Ok(SiteSpaceRecord::key_for(&id_of(row)?)));
     let places = tx.get_many::<SiteSpaceRecord>(&keys.collect::<Result<Vec<Key>>>()?).await?;
-    Ok(places.into_iter().flatten().map(|place| place.space.clone()).collect())
+    Ok(Some(places.into_iter().flatten().map(|place| place.space.clone()).collect()))
 }
 
 /// The collection of a page of the list.

@@ -1,6 +1,15 @@
 //! Summaries of web pages for embeds: fetches with bounds, and a cache.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 
 use crate::{
     Result,
@@ -15,8 +24,6 @@ use crate::{
     platform::kernel::{platform::Platform, tenant_queue::TenantQueue},
     ports::{FetchMeter, Web, WebError, WebResponse},
 };
-use async_trait::async_trait;
-use chrono::{DateTime, Utc};
 
 /// Time for a fetch, including the wait for earlier ones.
 const FETCH_WINDOW: Duration = Duration::from_secs(5);
@@ -63,12 +70,12 @@ impl Default for FetchTurns {
 
 /// Rejects pages that are too large.
 #[derive(Default)]
-struct SizeMeter(std::sync::atomic::AtomicUsize);
+struct SizeMeter(AtomicUsize);
 
 #[async_trait]
 impl FetchMeter for SizeMeter {
     async fn keep(&self, bytes: usize) -> std::result::Result<(), WebError> {
-        let before = self.0.fetch_add(bytes, std::sync::atomic::Ordering::Relaxed);
+        let before = self.0.fetch_add(bytes, Ordering::Relaxed);
         match before.saturating_add(bytes) {
             0..=MAX_EMBEDDED_PAGE_BYTES => Ok(()),
             _ => Err(WebError::TooLarge(MAX_EMBEDDED_PAGE_BYTES as u64)),

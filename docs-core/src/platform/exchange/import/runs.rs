@@ -50,12 +50,13 @@ impl<'p> OrgHandle<'p> {
             let by = actor.require_user()?.clone();
             let tx = platform.read().await?;
             let access = access::org(&tx, actor, org).await?;
-            let target = platform.run_target(actor, org, space, &request).await?;
             let site = match &request.site {
                 Some(site) => Some(require_visible_site(&tx, actor, &access, site).await?),
                 None => None,
             };
+            // The target needs a transaction of its own, so this one is ended first.
             drop(tx);
+            let target = platform.run_target(actor, org, space, &request).await?;
             if request.enhance == Some(true) {
                 return Err(Error::invalid("enhance", "must be false, because the platform has no AI model"));
             }
@@ -238,20 +239,20 @@ impl<'f> Conditions<'f> {
     ) -> Result<Option<Self>> {
         let Some(name) = &filter.site else { return Ok(Some(Self { filter, site: None })) };
         let Ok(site) = name.parse::<SiteId>() else { return Ok(None) };
-        if !sees_site(tx, actor, access, &site).await? {
-            return Ok(None);
-        }
-        let spaces = spaces_of_site(tx, actor, access, name).await?;
-        Ok(Some(Self { filter, site: Some((site, spaces)) }))
+        let spaces = spaces_of_site(tx, actor, access, &site).await?;
+        Ok(spaces.map(|spaces| Self { filter, site: Some((site, spaces)) }))
     }
 
     fn fits(&self, job: &JobRecord) -> bool {
         let Self { filter, site } = self;
+        if filter.space.as_ref().is_some_and(|space| *space != job.subject)
+            || filter.status.is_some_and(|wanted| !wanted.contains(status(job)))
+        {
+            return false;
+        }
         let Ok(run) = serde_json::from_value::<ImportRun>(job.payload.clone()) else { return false };
         let request = run.request.as_ref().map(|request| request.as_str());
-        filter.space.as_ref().is_none_or(|space| *space == job.subject)
-            && filter.change_request.as_ref().is_none_or(|wanted| request == Some(wanted.as_str()))
-            && filter.status.is_none_or(|wanted| wanted.contains(status(job)))
+        filter.change_request.as_ref().is_none_or(|wanted| request == Some(wanted.as_str()))
             && site.as_ref().is_none_or(|(site, spaces)| {
                 run.site.as_ref() == Some(site) || spaces.iter().any(|space| space.as_str() == job.subject)
             })
