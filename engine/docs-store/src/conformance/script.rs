@@ -84,11 +84,11 @@ pub(super) struct CompletedTxn {
 pub(super) async fn run(store: &dyn Store, script: &Script, hot: &[Key], hot_from: u32) -> CompletedTxn {
     let mut attempts = Attempts::default();
     loop {
-        let hot = if attempts.0 + 1 >= hot_from { hot } else { &[] };
+        let hot = if attempts.made + 1 >= hot_from { hot } else { &[] };
         let result = run_once(store, script, hot).await;
         if let Some(result) = attempts.settle(result).await {
             let (seen, batch) = result.expect("the transaction succeeds");
-            return CompletedTxn { seen, batch, attempts: attempts.0 };
+            return CompletedTxn { seen, batch, attempts: attempts.made };
         }
     }
 }
