@@ -2,12 +2,21 @@
 
 use std::{
     any::TypeId,
-    sync::{Arc, Mutex, PoisonError},
+    collections::HashMap,
+    marker::PhantomData,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use poem_openapi::OpenApi;
+use poem::{Endpoint, Request, Response, endpoint::BoxEndpoint, error::InternalServerError, http::Method};
+use poem_openapi::{
+    OpenApi, OpenApiService,
+    registry::{MetaApi, Registry},
+};
 
-use super::{ApiInfo, Problems, check_api};
+use super::{
+    ApiInfo, OperationLayer, Problems, check_api, finish::finish_document, problems::check_examples,
+};
+use crate::{endpoints::StaticEndpoint, wire::reply::JSON};
 
 /// Maximum number of cached documents. An application typically has one or a few.
 const MAX_DOCUMENTS: usize = 8;
@@ -46,25 +55,97 @@ pub(crate) fn validate_once<T: OpenApi + 'static>() -> Result<(), Problems> {
 ///
 /// Generating a document takes as long as hundreds of requests. The cache helps processes that mount the same API for
 /// many platforms.
-///
-/// # Errors
-/// The errors of `make`, which are not cached.
-pub(crate) fn cached_document(
-    origin: DocumentKey,
-    make: impl FnOnce() -> Result<String, Problems>,
-) -> Result<Arc<str>, Problems> {
+fn cached_document(origin: DocumentKey, make: impl FnOnce() -> String) -> Arc<str> {
     static DOCUMENTS: Mutex<Vec<(DocumentKey, Arc<str>)>> = Mutex::new(Vec::new());
     // Held while the document is generated, so that concurrent callers wait for it.
     let mut made = DOCUMENTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, document)) = made.iter().find(|(known, _)| *known == origin) {
-        return Ok(Arc::clone(document));
+        return Arc::clone(document);
     }
-    let document: Arc<str> = make()?.into();
+    let document: Arc<str> = make().into();
     if made.len() == MAX_DOCUMENTS {
         made.remove(0);
     }
     made.push((origin, Arc::clone(&document)));
-    Ok(document)
+    document
+}
+
+/// The OpenAPI document of an application. It is generated when it is first requested, because many processes, such as
+/// tests, never request it.
+pub(crate) struct LazyDocument {
+    make: Box<dyn Fn() -> Arc<str> + Send + Sync>,
+    text: OnceLock<Arc<str>>,
+    endpoint: OnceLock<StaticEndpoint>,
+}
+
+impl LazyDocument {
+    /// Creates the document of an API that is served below a base URL.
+    ///
+    /// # Errors
+    /// [`Problems`] if the examples are not a JSON object, or refer to an unknown operation.
+    pub(crate) fn new<T: OpenApi + 'static>(about: ApiInfo, server: String) -> Result<Self, Problems> {
+        check_examples::<T>(about.examples)?;
+        let make = move || {
+            cached_document(DocumentKey::new::<T>(&about, &server), || {
+                let examples = about.examples;
+                let service =
+                    build_service(DescribedApi::<T>(PhantomData), about.clone()).server(server.clone());
+                finish_document(&service.spec(), examples).expect("the examples are checked")
+            })
+        };
+        Ok(Self { make: Box::new(make), text: OnceLock::new(), endpoint: OnceLock::new() })
+    }
+
+    /// Returns the document as JSON. The first call takes as long as hundreds of requests.
+    pub(crate) fn text(&self) -> &str {
+        self.text.get_or_init(|| (self.make)())
+    }
+
+    fn endpoint(&self) -> &StaticEndpoint {
+        self.endpoint.get_or_init(|| StaticEndpoint::new(self.text().as_bytes().to_vec(), JSON))
+    }
+}
+
+/// Serves the OpenAPI document.
+pub(crate) struct DocumentEndpoint(pub(crate) Arc<LazyDocument>);
+
+impl Endpoint for DocumentEndpoint {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        if self.0.endpoint.get().is_none() {
+            let document = Arc::clone(&self.0);
+            let made = tokio::task::spawn_blocking(move || {
+                document.endpoint();
+            });
+            made.await.map_err(InternalServerError)?;
+        }
+        self.0.endpoint().call(request).await
+    }
+}
+
+/// Returns the service of a validated API.
+pub(crate) fn build_service<T: OpenApi>(api: T, about: ApiInfo) -> OpenApiService<T, ()> {
+    let service = OpenApiService::new(api, about.title, about.version);
+    match about.description {
+        Some(description) => service.description(description),
+        None => service,
+    }
+}
+
+/// An API that is described and not served.
+struct DescribedApi<T>(PhantomData<fn() -> T>);
+
+impl<T: OpenApi> OpenApi for DescribedApi<T> {
+    fn meta() -> Vec<MetaApi> {
+        OperationLayer::<T>::meta()
+    }
+
+    fn register(registry: &mut Registry) {
+        OperationLayer::<T>::register(registry);
+    }
+
+    fn add_routes(self, _: &mut HashMap<String, HashMap<Method, BoxEndpoint<'static>>>) {}
 }
 
 #[cfg(test)]
@@ -80,19 +161,29 @@ mod tests {
     #[test]
     fn document_is_built_once_per_api_description_and_address() {
         struct Other;
-        let make = |text: &str| Ok(text.to_owned());
-        assert_eq!(cached_document(origin("once", "/v1"), || make("a")).as_deref(), Ok("a"));
-        assert_eq!(cached_document(origin("once", "/v1"), || make("b")).as_deref(), Ok("a"));
-        assert_eq!(cached_document(origin("once", "/v2"), || make("c")).as_deref(), Ok("c"));
-        assert_eq!(cached_document(origin("twice", "/v1"), || make("d")).as_deref(), Ok("d"));
+        let make = |text: &str| text.to_owned();
+        assert_eq!(&*cached_document(origin("once", "/v1"), || make("a")), "a");
+        assert_eq!(&*cached_document(origin("once", "/v1"), || make("b")), "a");
+        assert_eq!(&*cached_document(origin("once", "/v2"), || make("c")), "c");
+        assert_eq!(&*cached_document(origin("twice", "/v1"), || make("d")), "d");
         let other = DocumentKey::new::<Other>(&ApiInfo::new("once", "1"), "/v1");
-        assert_eq!(cached_document(other, || make("e")).as_deref(), Ok("e"));
+        assert_eq!(&*cached_document(other, || make("e")), "e");
     }
 
     #[test]
-    fn invalid_api_is_rejected_on_every_call() {
-        let wrong = || Err(Problems::new("wrong"));
-        assert!(cached_document(origin("refused", "/v1"), wrong).is_err());
-        assert!(cached_document(origin("refused", "/v1"), wrong).is_err());
+    fn wrong_examples_are_rejected_before_the_document_is_needed() {
+        for (examples, expected) in [
+            ("{}", None),
+            ("[]", Some("the examples: invalid type: sequence, expected a map at line 1 column 0")),
+            (r#"{"x":{}}"#, Some("an example refers to the unknown operation x")),
+        ] {
+            let about = ApiInfo { examples: Some(examples), ..ApiInfo::new("examples", "1") };
+            let result = LazyDocument::new::<()>(about, "/v1".into()).map(drop);
+            assert_eq!(
+                result.map_err(|problems| problems.to_string()).err().as_deref(),
+                expected,
+                "{examples}"
+            );
+        }
     }
 }

@@ -49,7 +49,7 @@ pub fn finish_document(spec: &str, examples: Option<&str>) -> Result<String, Pro
         finish_operation(operation, example, &mut failures);
     }
     if let Some(id) = examples.keys().next() {
-        return Err(Problems::new(format!("an example refers to the unknown operation {id}")));
+        return Err(Problems::unknown_example(id));
     }
     finish_components(&mut document, failures);
     serde_json::to_string(&OrderedObject(&document)).map_err(|error| Problems::new(error.to_string()))

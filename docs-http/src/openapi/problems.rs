@@ -1,11 +1,15 @@
 //! Mistakes in an API definition.
 
-use std::{collections::BTreeSet, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use poem_openapi::{
     OpenApi,
     registry::{MetaApi, MetaOperation, MetaParamIn, MetaSchema, MetaSchemaRef, Registry},
 };
+use serde::de::IgnoredAny;
 
 use super::{
     document::{parameters, path_shape},
@@ -28,6 +32,10 @@ impl Problems {
     pub(crate) fn new(problem: impl Into<String>) -> Self {
         Self(vec![problem.into()])
     }
+
+    pub(super) fn unknown_example(id: &str) -> Self {
+        Self::new(format!("an example refers to the unknown operation {id}"))
+    }
 }
 
 /// Checks an API definition for mistakes, before it is decorated.
@@ -48,6 +56,21 @@ pub fn check_api<T: OpenApi>() -> Result<(), Problems> {
     }
     found.extend(references.missing.iter().map(|name| format!("the schema {name} is not registered")));
     if found.is_empty() { Ok(()) } else { Err(Problems(found)) }
+}
+
+/// Checks that examples are a JSON object keyed by operation id.
+///
+/// # Errors
+/// [`Problems`] if they are not, or if an example refers to an unknown operation.
+pub(crate) fn check_examples<T: OpenApi>(examples: Option<&str>) -> Result<(), Problems> {
+    let examples: BTreeMap<String, IgnoredAny> = serde_json::from_str(examples.unwrap_or("{}"))
+        .map_err(|error| Problems::new(format!("the examples: {error}")))?;
+    let apis = T::meta();
+    let ids: BTreeSet<&str> = operations(&apis).filter_map(|operation| operation.operation_id).collect();
+    match examples.keys().find(|id| !ids.contains(id.as_str())) {
+        Some(id) => Err(Problems::unknown_example(id)),
+        None => Ok(()),
+    }
 }
 
 fn operations(apis: &[MetaApi]) -> impl Iterator<Item = &MetaOperation> {
