@@ -8,12 +8,13 @@
 //! specification permits more.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     path::PathBuf,
     sync::{Arc, OnceLock},
 };
 
 use jsonschema::{Registry, Validator};
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
 /// The URI of the document in schema references.
@@ -87,6 +88,8 @@ pub(crate) struct Contract {
     components: Registry<'static>,
     /// The schemas of requests.
     requests: Registry<'static>,
+    /// The compiled schemas of requests, by their text, because compilation takes longer than a request.
+    accepted: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
 /// A declared response body, shared by identical declarations.
@@ -143,6 +146,7 @@ impl Contract {
             operations: operations(document, fields),
             components: registry(fields),
             requests: registry(Fields::Ignored),
+            accepted: Mutex::default(),
         }
     }
 
@@ -205,9 +209,16 @@ impl Contract {
 
     /// Returns `true` if a value is valid for a schema of the document, with additional fields permitted.
     pub(crate) fn takes(&self, schema: &Value, value: &Value) -> bool {
-        let options = jsonschema::draft202012::options();
-        let schema = whole(schema, Fields::Ignored);
-        options.with_registry(&self.requests).build(&schema).expect("a schema").is_valid(value)
+        let validator = {
+            let mut known = self.accepted.lock();
+            let compiled = known.entry(schema.to_string()).or_insert_with(|| {
+                let options = jsonschema::draft202012::options();
+                let schema = whole(schema, Fields::Ignored);
+                Arc::new(options.with_registry(&self.requests).build(&schema).expect("a schema"))
+            });
+            Arc::clone(compiled)
+        };
+        validator.is_valid(value)
     }
 
     fn validator(&self, schema: &Value) -> Validator {
