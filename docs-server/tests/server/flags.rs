@@ -67,17 +67,17 @@ async fn get(url: &str) -> Value {
     answer.body
 }
 
-/// Returns the URL of a search for text from the handbook.
+/// Returns the URL of a search for text of the first space.
 async fn search(server: &Process) -> String {
     let orgs = get(&format!("{}/v1/orgs", server.base)).await;
     let org = orgs["items"][0]["id"].as_str().expect("an id");
     format!("{}/v1/orgs/{org}/search?query=change%20request", server.base)
 }
 
-/// Waits until a search finds the handbook. Searches may return 503 until the index has been built.
+/// Waits until a search finds the first space. Searches may return 503 until the index has been built.
 async fn found(server: &Process) {
     let url = search(server).await;
-    until("a page of the handbook", async || {
+    until("a page of the first space", async || {
         let answer = get_any(&url).await;
         assert!(matches!(answer.status, 200 | 503), "{url}: {}", answer.body);
         answer.body["items"].as_array().is_some_and(|items| !items.is_empty())
@@ -504,7 +504,7 @@ async fn rejected_secrets_are_not_printed() {
 
 #[tokio::test]
 async fn root_redirects_to_the_handbook_site() {
-    let server = Process::with(&["--bind", ANY]).await;
+    let server = Process::with_handbook(&["--bind", ANY]).await;
     let base = &server.base;
     until("the site", async || ask("GET", &format!("{base}/"), &[], Value::Null).await.status == 307).await;
     let root = ask("GET", &format!("{base}/"), &[], Value::Null).await;

@@ -241,7 +241,8 @@ async fn page_runs(page: &str) {
     programs(folder);
     fs::write(folder.join("provider.crt"), CERTIFICATE).expect("a file");
     let store = format!("sqlite:{}", folder.join("docs.db").display());
-    let server = Process::with(&["--bind", "127.0.0.1:0", "--store", &store, "--outbound", "files"]).await;
+    let flags = ["--bind", "127.0.0.1:0", "--store", &store, "--outbound", "files"];
+    let server = Process::with_handbook(&flags).await;
     write_program(folder, "systemctl", &format!("[ \"$1\" != stop ] || kill -9 {}", server.child.id()));
     let address = server.base.trim_start_matches("http://").to_owned();
     handbook_is_imported(&address).await;

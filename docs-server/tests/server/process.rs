@@ -12,6 +12,10 @@ pub(crate) const TOKEN: &str = "token-of-the-durability-tests";
 /// Timeout for the start of a server, and for events that a test waits for.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
+/// The first space of most servers of these tests, because importing and indexing the handbook takes longer than most
+/// tests.
+const SMALL_SPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/small_space");
+
 /// A running server. Dropping it kills the process with SIGKILL, without a graceful shutdown.
 pub(crate) struct Process {
     pub(crate) child: Child,
@@ -31,14 +35,19 @@ pub(crate) fn program() -> Command {
 }
 
 impl Process {
-    /// Starts a server on a store and waits until it prints its URL.
+    /// Starts a server on a store, with the handbook as its first space, and waits until it prints its URL.
     pub(crate) async fn start(store: &str) -> Self {
         // A short lease, because the jobs of a killed server resume only after it expires.
-        Self::with(&["--bind", "127.0.0.1:0", "--store", store, "--job-lease", "3"]).await
+        Self::with_handbook(&["--bind", "127.0.0.1:0", "--store", store, "--job-lease", "3"]).await
     }
 
-    /// Starts a server with flags and waits until it prints its URL.
+    /// Starts a server with flags and waits until it prints its URL. Its first space has one page.
     pub(crate) async fn with(flags: &[&str]) -> Self {
+        Self::run(program().env("DOCS_IMPORT", SMALL_SPACE).args(["--token", TOKEN]).args(flags)).await
+    }
+
+    /// Starts a server with flags and the handbook as its first space, and waits until it prints its URL.
+    pub(crate) async fn with_handbook(flags: &[&str]) -> Self {
         Self::run(program().args(["--token", TOKEN]).args(flags)).await
     }
 
@@ -54,7 +63,8 @@ impl Process {
 
     /// Starts a server from a shell, after another command.
     async fn within(first: &str, flags: &[&str]) -> Self {
-        let program = program();
+        let mut program = program();
+        program.env("DOCS_IMPORT", SMALL_SPACE);
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("{first}; exec \"$0\" \"$@\"")]).arg(program.get_program());
         for (name, value) in program.get_envs() {

@@ -68,7 +68,7 @@ impl Browser {
     async fn read(&mut self) -> Value {
         let mut bytes = Vec::new();
         let read = self.from.read_until(0, &mut bytes);
-        tokio::time::timeout(Duration::from_secs(60), read)
+        tokio::time::timeout(Duration::from_secs(90), read)
             .await
             .expect("an answer in time")
             .expect("a pipe");
@@ -106,7 +106,7 @@ impl Browser {
     /// Waits until an expression is true.
     pub(crate) async fn until(&mut self, expression: &str) {
         let poll = format!(
-            "new Promise((done, fail) => {{ const end = Date.now() + 20000; const look = () => {{ \
+            "new Promise((done, fail) => {{ const end = Date.now() + 60000; const look = () => {{ \
              if ({expression}) done(true); else if (Date.now() > end) fail(new Error('never')); \
              else requestAnimationFrame(look); }}; look(); }})"
         );
