@@ -196,7 +196,11 @@ impl Attempts {
         tokio::task::yield_now().await;
         match result {
             Err(error) if is_transient(&error) => {
-                assert!(self.began.elapsed() < RETRY_TIMEOUT, "no success in {} attempts: {error}", self.made);
+                assert!(
+                    self.began.elapsed() < RETRY_TIMEOUT,
+                    "no success in {} attempts: {error}",
+                    self.made
+                );
                 None
             }
             result => Some(result),
