@@ -3,8 +3,8 @@
 
 pub(crate) use docs_content::{
     AllBacklinks, CYCLE_DEPTH, Cancelled, ConditionalTargets, MAX_MOVED, MAX_VALUE_BYTES, Marks,
-    UndecidedConditions, check_file_name, clean_file_name, evaluate_for_visitor_within, listed_parts,
-    parts_list, run_blocking, run_cancellable, yield_to_others,
+    UndecidedConditions, check_file_name, clean_file_name, evaluate_for_visitor_within, evaluate_within,
+    listed_parts, parts_list, run_blocking, run_cancellable, yield_to_others,
 };
 pub use docs_content::{
     Attribute, Body, BuildItem, BuildOutcome, BuildPage, CacheLimits, CacheStats, ChangedPage,

@@ -36,8 +36,8 @@ pub use content::{
         ValueDetail, VariableDetail,
     },
     read::{
-        ContentOptions, ContentSnapshot, MarkdownRefs, PageRedirect, ShownDocument, TaggedRevision,
-        open_site::OpenSite,
+        ContentOptions, ContentSnapshot, CountedPage, MarkdownRefs, PageRedirect, ShownDocument,
+        TaggedRevision, open_site::OpenSite,
     },
 };
 pub use exchange::{

@@ -273,7 +273,7 @@ impl Export<'_> {
                     self.write_page(&path, &String::from_utf8_lossy(&page.html.bytes)).await?;
                     self.done.pages += 1;
                     let mut scene = PageContext::load_place(visit, caches, place.clone()).await?;
-                    let text = page_markdown(&mut scene, caches, &entry.id).await?;
+                    let (text, _) = page_markdown(&mut scene, caches, &entry.id, u32::MAX).await?;
                     let text = self.rewrite_file_addresses(&path, &text).into_owned();
                     self.write(&names::markdown_file(&path), text)?;
                     // The first page is also served at its own path.

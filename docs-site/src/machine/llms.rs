@@ -5,13 +5,14 @@ use std::{io, sync::Arc};
 use bytes::Bytes;
 use docs_core::{
     ErrorKind, Result,
+    content::expression::MAX_STEPS,
     model::{PageAction, PageId},
 };
 use futures_util::{Stream, stream};
 
 use super::{
     listed_spaces::ListedSpaces,
-    markdown::{markdown_page, one_line},
+    markdown::{markdown_page_within, one_line},
 };
 use crate::{
     address::SitePlace,
@@ -28,6 +29,11 @@ const MAX_LIST_BYTES: usize = 1 << 20;
 const PART_PAGES: usize = 100;
 /// The maximum size of the texts in one part of the full text. Further pages are links.
 const MAX_PART_BYTES: usize = 4 << 20;
+/// The bytes after each page.
+const PAGE_SEPARATOR: &[u8] = b"\n\n";
+/// The maximum number of evaluation steps for the conditions and expressions of all pages in one part of the full text.
+/// Further pages are links.
+const MAX_PART_STEPS: u32 = 20 * MAX_STEPS;
 
 /// Returns the pages of a site by section and space, each with the URL of its Markdown version.
 ///
@@ -125,20 +131,37 @@ pub(crate) async fn full_list(
     if pages.is_empty() {
         return Ok(None);
     }
-    let pages = stream::unfold((pages.into_iter(), MAX_PART_BYTES), move |(mut pages, left)| {
+    let pages = stream::unfold((pages.into_iter(), Some(PartBudget::new())), move |(mut pages, left)| {
         let (visit, caches) = (Arc::clone(&visit), Arc::clone(&caches));
         async move {
             let page = pages.next()?;
-            let text = match left {
-                0 => None,
-                _ => Some(page_text(&visit, &caches, &page).await).filter(|text| text.len() <= left),
+            let (text, left) = match left {
+                Some(left) => page_text(&visit, &caches, &page, left).await,
+                None => (None, None),
             };
-            let left = text.as_ref().map_or(0, |text| left - text.len());
             let text = text.unwrap_or_else(|| format!("{}\n", page.link).into());
             Some((Ok(text), (pages, left)))
         }
     });
     Ok(Some(pages))
+}
+
+/// The remaining budget of a part of the full text. It is charged for cached pages too, so that a part does not depend
+/// on the cache.
+struct PartBudget {
+    bytes: usize,
+    steps: u32,
+}
+
+impl PartBudget {
+    const fn new() -> Self {
+        Self { bytes: MAX_PART_BYTES, steps: MAX_PART_STEPS }
+    }
+
+    /// Deducts the costs of a page. Returns `None` if they exceed the budget.
+    fn after(&self, bytes: usize, steps: u32) -> Option<Self> {
+        Some(Self { bytes: self.bytes.checked_sub(bytes)?, steps: self.steps.checked_sub(steps)? })
+    }
 }
 
 /// A page in a part of the full text.
@@ -150,17 +173,32 @@ struct PartPage {
     link: String,
 }
 
-/// Returns the text of a page, or a note if the page cannot be rendered.
-async fn page_text(visit: &Visit, caches: &Caches, page: &PartPage) -> Bytes {
-    let Some(place) = visit.places().into_iter().nth(page.place) else { return Bytes::new() };
-    match markdown_page(visit, caches, place, &page.id).await {
-        Ok(page) => [&page.body.bytes[..], b"\n\n"].concat().into(),
+/// Returns the text of a page, or a note if the page cannot be rendered, with the remaining budget. Returns `None` for
+/// a page beyond the budget.
+async fn page_text(
+    visit: &Visit,
+    caches: &Caches,
+    page: &PartPage,
+    left: PartBudget,
+) -> (Option<Bytes>, Option<PartBudget>) {
+    let Some(place) = visit.places().into_iter().nth(page.place) else {
+        return (Some(Bytes::new()), Some(left));
+    };
+    match markdown_page_within(visit, caches, place, &page.id, left.steps).await {
+        Ok(page) => {
+            let left = left.after(page.body.bytes.len() + PAGE_SEPARATOR.len(), page.steps);
+            let text = left.is_some().then(|| [&page.body.bytes[..], PAGE_SEPARATOR].concat().into());
+            (text, left)
+        }
+        // The page takes more steps than the part has left.
+        Err(error) if error.kind() == ErrorKind::TooLarge => (None, None),
         // The page was removed or hidden after it was listed.
-        Err(error) if error.kind() == ErrorKind::NotFound => Bytes::new(),
+        Err(error) if error.kind() == ErrorKind::NotFound => (Some(Bytes::new()), Some(left)),
         // The stream continues with the following pages, and a note replaces the missing one.
         Err(error) => {
             tracing::error!(?error, page = %page.id, "failed to render Markdown of page");
-            Bytes::from_static(b"(This page is missing because of a server error.)\n\n\n")
+            let note = Bytes::from_static(b"(This page is missing because of a server error.)\n\n\n");
+            (Some(note), Some(left))
         }
     }
 }

@@ -37,6 +37,21 @@ pub(crate) async fn markdown_page(
     place: SitePlace<'_>,
     page: &PageId,
 ) -> Result<Arc<MarkdownPage>> {
+    markdown_page_within(visit, caches, place, page, u32::MAX).await
+}
+
+/// Returns a page of a space as Markdown, from the cache if possible, for an answer with `most` remaining evaluation
+/// steps. A cached page may have taken more.
+///
+/// # Errors
+/// Same as [`page_markdown`].
+pub(super) async fn markdown_page_within(
+    visit: &Visit,
+    caches: &Caches,
+    place: SitePlace<'_>,
+    page: &PageId,
+    most: u32,
+) -> Result<Arc<MarkdownPage>> {
     let key = match visit.is_live() {
         true => {
             let (key, _) = visit.keyed_page_tree(&caches.sites, &place).await?;
@@ -47,7 +62,7 @@ pub(crate) async fn markdown_page(
     };
     let render = async {
         let mut scene = PageContext::load_place(visit, caches, place).await?;
-        let text = page_markdown(&mut scene, caches, page).await?;
+        let text = page_markdown(&mut scene, caches, page, most).await?;
         // The Markdown version does not contain specifications.
         let basis = Basis::new(&scene.addresses, Default::default());
         Ok(MarkdownPage::new(text, basis))
@@ -58,15 +73,17 @@ pub(crate) async fn markdown_page(
     }
 }
 
-/// Returns a page as Markdown, preceded by its title and description.
+/// Returns a page as Markdown, preceded by its title and description, with the evaluation steps that it took.
 ///
 /// # Errors
-/// Errors of the platform; `NotFound` for a page that was removed in the meantime.
+/// Errors of the platform; `NotFound` for a page that was removed in the meantime; `TooLarge` for a page that takes
+/// more than `most` steps.
 pub(crate) async fn page_markdown(
     scene: &mut PageContext<'_>,
     caches: &Caches,
     page: &PageId,
-) -> Result<String> {
+    most: u32,
+) -> Result<(String, u32)> {
     let shown = ContentOptions {
         git: false,
         format: ContentFormat::Markdown,
@@ -77,7 +94,8 @@ pub(crate) async fn page_markdown(
     let space = scene.addresses.space.clone();
     let id = page.clone();
     let _rendering = caches.renderings.acquire(scene.visit.found.organization.as_str()).await?;
-    let page = match scene.visit.content(&space).get_page(page, shown).await? {
+    let read = scene.visit.content(&space).get_page_within(page, shown, most).await?;
+    let page = match read.page {
         RevisionPage::Document(page) => *page,
         _ => return Err(docs_core::Error::not_found("page")),
     };
@@ -103,7 +121,7 @@ pub(crate) async fn page_markdown(
     }
     out.push_str(text.trim_end());
     out.push('\n');
-    Ok(out)
+    Ok((out, read.steps))
 }
 
 /// Replaces destinations by their resolutions. Beyond [`MAX_RESOLVED_BYTES`], links become plain text.

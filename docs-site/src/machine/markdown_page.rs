@@ -9,14 +9,16 @@ use crate::{page::PageForm, response::compress, sources::Basis, tagged_bytes::Ta
 #[derive(Debug)]
 pub(crate) struct MarkdownPage {
     pub(crate) body: TaggedBytes,
+    /// The evaluation steps that it took.
+    pub(super) steps: u32,
     /// The gzip-compressed page, filled on first use. The inner `None` means that compression failed.
     encoded: OnceCell<Option<Bytes>>,
     basis: Basis,
 }
 
 impl MarkdownPage {
-    pub(super) fn new(text: String, basis: Basis) -> Self {
-        Self { body: TaggedBytes::new(text), encoded: OnceCell::new(), basis }
+    pub(super) fn new((text, steps): (String, u32), basis: Basis) -> Self {
+        Self { body: TaggedBytes::new(text), steps, encoded: OnceCell::new(), basis }
     }
 
     /// Returns the gzip-compressed page, compressed on first use for an owner in the queue of compressions.

@@ -264,6 +264,31 @@ async fn full_text_beyond_its_size_becomes_links() {
 }
 
 #[tokio::test]
+async fn full_text_beyond_its_evaluation_steps_becomes_links() {
+    let w = World::new().await;
+    let space = w.space("Steps").await;
+    // About 70,000 steps each.
+    let costly = |at: usize| expression(&format!("'x'.repeat(7000).split('').map(x => x + {at}).length"));
+    for number in 1..=8 {
+        w.page(&space, &format!("Page {number}"), &(0..8).map(costly).collect::<String>()).await;
+    }
+    w.page(&space, "Last", "No expression.").await;
+    let (_, site) = w.site("Docs", &space).await;
+    let text = w.html(&format!("{site}llms-full.txt")).await;
+    let shown = text.matches("# Page ").count();
+    assert!((1..8).contains(&shown), "{shown} pages");
+    assert_eq!(text.matches("7000").count(), 8 * shown, "each page is complete or a link: {text}");
+    let links: Vec<&str> = text.lines().filter(|line| line.starts_with("- [")).collect();
+    assert_eq!(links.len(), 9 - shown, "{links:?}");
+    assert!(links[0].starts_with(&format!("- [Page {}](", shown + 1)), "{links:?}");
+    // A page alone has its own budget, and cached pages are counted too.
+    let page = w.html(&format!("{site}page-8.md")).await;
+    assert_eq!(page.matches("7000").count(), 8, "{page}");
+    assert_eq!(w.html(&format!("{site}page-{}.md", shown + 1)).await.matches("7000").count(), 8);
+    assert_eq!(w.html(&format!("{site}llms-full.txt")).await, text);
+}
+
+#[tokio::test]
 async fn values_of_expressions_do_not_make_a_huge_page() {
     let w = World::new().await;
     let space = w.space("Values").await;

@@ -47,11 +47,22 @@ pub enum Evaluated {
 /// Reusable content blocks are not expanded here. They are evaluated as separate documents.
 #[must_use]
 pub fn evaluate(document: &Document, mode: Evaluated, context: &Context, claims: &Claims) -> Document {
+    evaluate_within(document, mode, context, claims, &mut document_allowance())
+}
+
+/// Evaluates a document like [`evaluate`], with a budget shared by several documents.
+#[must_use]
+pub fn evaluate_within(
+    document: &Document,
+    mode: Evaluated,
+    context: &Context,
+    claims: &Claims,
+    allowance: &mut Allowance,
+) -> Document {
     if mode == Evaluated::No {
         return document.clone();
     }
-    let (conditions, allowance) = (Conditions::SameAsText, &mut document_allowance());
-    run(document, Evaluator { mode, conditions, context, claims, allowance })
+    run(document, Evaluator { mode, conditions: Conditions::SameAsText, context, claims, allowance })
 }
 
 /// Evaluates a document for a visitor who must not receive content that a condition hides. Conditions are resolved in

@@ -49,7 +49,7 @@ pub use entry::{
 pub use error::{ContentError, ContentResult};
 pub use evaluate::{
     Evaluated, MAX_VALUE_BYTES, UndecidedConditions, document_allowance, evaluate, evaluate_for_visitor,
-    evaluate_for_visitor_within,
+    evaluate_for_visitor_within, evaluate_within,
 };
 pub use file_name::{check_file_name, clean_file_name, is_numbered};
 pub use file_parts::{PART_BYTES, listed_parts, parts_list};

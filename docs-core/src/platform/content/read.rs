@@ -7,6 +7,7 @@ pub(in crate::platform) mod documents;
 mod includes;
 mod meta_links;
 pub(in crate::platform) mod open_site;
+mod page_steps;
 mod page_trees;
 mod pages;
 mod redirects;
@@ -20,7 +21,10 @@ use std::sync::Arc;
 
 use docs_macros::boxed;
 
-pub use self::{documents::ShownDocument, redirects::PageRedirect, snapshot::ContentSnapshot};
+use self::page_steps::{StepMeter, step_limit};
+pub use self::{
+    documents::ShownDocument, page_steps::CountedPage, redirects::PageRedirect, snapshot::ContentSnapshot,
+};
 pub(in crate::platform) use self::{page_trees::PageTrees, view::page_base};
 use crate::{
     Error, ErrorKind, Result,
@@ -283,6 +287,33 @@ impl<'p> ContentHandle<'p> {
             return made.ok_or_else(|| Error::not_found("page"));
         };
         platform.read_page(&at, page, entry, shown).await
+    }
+
+    /// Reads a page with its content but without its descendants, for an answer with `most` remaining evaluation steps.
+    /// A page within the limit is the same as for a larger limit.
+    ///
+    /// # Errors
+    /// `NotFound`; `TooLarge` if the conditions and expressions of the page take more steps.
+    #[boxed]
+    pub async fn get_page_within(
+        self,
+        page: &'p PageId,
+        shown: ContentOptions,
+        most: u32,
+    ) -> Result<CountedPage> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let of = &self.of.to_content_version();
+        let at = platform.locate_content(actor, of).await?;
+        let at = ReadableRevision { reader: at.reader.with_condition_steps(step_limit(most)), ..at };
+        let mut meter = StepMeter::new(most);
+        let read = match at.view.page(page).await? {
+            Some(entry) => platform.read_page_alone(&at, page, entry, shown, &mut meter).await,
+            None => {
+                let made = platform.find_generated_page(&at, &|made| made.id == *page, shown).await;
+                made.and_then(|made| made.ok_or_else(|| Error::not_found("page")))
+            }
+        };
+        meter.finish(at.reader.condition_steps(), read)
     }
 
     /// Reads a page by its path, case-insensitively, or by a path that redirects to it: a previous path of the page or

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use docs_macros::boxed;
 
-use super::ReadableRevision;
+use super::{ReadableRevision, page_steps::StepMeter};
 use crate::{
     Error, Result,
     content::{
@@ -82,7 +82,8 @@ impl<'p> ContentHandle<'p> {
         let found = platform.page_document(&at, page, evaluated).await?;
         let found = found.ok_or_else(|| Error::not_found("document"))?;
         let filter = at.content_filter().await?;
-        Ok(filled(at.expand_includes(&filter, found.document, evaluated).await?))
+        let meter = &mut StepMeter::default();
+        Ok(filled(at.expand_includes(&filter, found.document, evaluated, meter).await?))
     }
 
     /// Reads the document of a page, shared between readers who see the same content. Returns `None` for a page without
@@ -117,8 +118,8 @@ impl<'p> ContentHandle<'p> {
         Ok(document)
     }
 
-    /// Reads the document of a reusable content block. For visitors, its expressions and conditions are charged to a
-    /// budget shared by all documents of a page.
+    /// Reads the document of a reusable content block. Its expressions and conditions are charged to a budget shared by
+    /// all documents of a page.
     ///
     /// # Errors
     /// `NotFound`, also if it has no content.

@@ -5,10 +5,10 @@ use std::{
     sync::Arc,
 };
 
-use super::ReadableRevision;
+use super::{ReadableRevision, page_steps::StepMeter};
 use crate::{
     ErrorKind, Result,
-    content::{Evaluated, Rendering, document_allowance, run_in_place},
+    content::{Evaluated, Rendering, run_in_place},
     model::{Block, BlockKind, ContentRef, Document, Node, ReusableId, Variables},
     platform::publishing::visitors::ContentFilter,
 };
@@ -31,10 +31,12 @@ impl ReadableRevision {
         filter: &ContentFilter,
         document: Arc<Document>,
         evaluated: Evaluated,
+        meter: &mut StepMeter,
     ) -> Result<Arc<Document>> {
         let mut included = IncludedDocuments::new();
         let mut wanted = referenced(&document);
-        let (mut known, mut allowance) = (wanted.clone(), document_allowance());
+        let (mut known, mut allowance) = (wanted.clone(), meter.allowance());
+        let given = allowance.steps.0;
         for _ in 0..MAX_INCLUDE_DEPTH {
             let mut next = BTreeSet::new();
             for id in std::mem::take(&mut wanted) {
@@ -55,6 +57,7 @@ impl ReadableRevision {
             }
             wanted = next;
         }
+        meter.charge(given, &allowance);
         if included.is_empty() {
             return Ok(document);
         }

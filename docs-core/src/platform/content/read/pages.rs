@@ -2,15 +2,18 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{ContentOptions, MarkdownRefs, ReadableRevision, computed::sibling_slugs, view::page_file};
+use super::{
+    ContentOptions, MarkdownRefs, ReadableRevision, computed::sibling_slugs, page_steps::StepMeter,
+    view::page_file,
+};
 use crate::{
     Error, Result,
     content::{
-        Evaluated, PageEntry, Rendering, UniqueNames, document,
+        Evaluated, PageEntry, Rendering, SharedDocument, UniqueNames, document,
         markdown::{self, Resolution, rewrite_links},
         reference, run_blocking, run_in_place, yield_to_others,
     },
-    model::{ContentFormat, ContentRef, Document, PageId, RevisionPage},
+    model::{ContentFormat, ContentRef, Document, PageId, RevisionPage, Variables},
     platform::{
         content::computed::{OpenApiSource, PageLocation},
         kernel::platform::Platform,
@@ -34,51 +37,26 @@ impl Platform {
     ) -> Result<RevisionPage> {
         let filter = at.content_filter().await?;
         filter.require(id, &entry).await?;
-        let (shown, is_file) = at.page_options(shown);
         let path = at.view.path_of(id).await?.unwrap_or_default();
-        let below = self.read_descendants(at, &filter, id, &path, shown).await?;
-        let mut page = self.page_view(at.space(), id, &entry, &path, below, shown)?;
-        if filter.hides() {
-            without_conflicts(&mut page);
-        }
-        if let RevisionPage::Document(page) = &mut page {
-            match shown.format {
-                ContentFormat::Markdown
-                    if shown.evaluated == Evaluated::No && !filter.hides() && !shown.dereferenced =>
-                {
-                    page.markdown = Some(at.view.text(&entry.body, Rendering::Markers).await?.to_string());
-                }
-                ContentFormat::Markdown => {
-                    let text = at.view.reader_text(&entry.body, entry.expansions).await?;
-                    let document = at.view.document_of(&text).await;
-                    page.markdown = Some(match document.is_same_for_all() && !shown.dereferenced {
-                        true => text.to_string(),
-                        false => {
-                            let document =
-                                filter.document(document, &entry.variables, shown.evaluated).await?;
-                            let document = at.dereferenced(&filter, document, shown).await?;
-                            // Blocks without expressions keep their original text.
-                            let shown = run_blocking(move || document::update_blocks(&text, &document)).await;
-                            shown.ok_or_else(|| Error::internal("the Markdown was not written"))?
-                        }
-                    });
-                }
-                ContentFormat::Document if entry.body.is_empty() => {}
-                ContentFormat::Document => {
-                    let document = at.view.document(&entry.body, Rendering::Request).await?;
-                    let document = filter.document(document, &entry.variables, shown.evaluated).await?;
-                    let document = at.dereferenced(&filter, document, shown).await?;
-                    page.document = Some(Arc::unwrap_or_clone(document));
-                }
-            }
-            if let (Some(text), MarkdownRefs::Relative) = (&page.markdown, shown.refs) {
-                page.markdown = Some(at.with_relative_links(text, &path).await?);
-            }
-            if let (Some(text), true) = (&page.markdown, is_file) {
-                page.markdown = Some(page_file(&page.base.title, text));
-            }
-        }
-        Ok(page)
+        let below = self.read_descendants(at, &filter, id, &path, at.page_options(shown).0).await?;
+        let page = self.page_view(at.space(), id, &entry, &path, below, shown)?;
+        at.with_content(page, &filter, (&path, &entry), shown, &mut StepMeter::default()).await
+    }
+
+    /// Reads a page with its text, without its descendants.
+    pub(super) async fn read_page_alone(
+        &self,
+        at: &ReadableRevision,
+        id: &PageId,
+        entry: PageEntry,
+        shown: ContentOptions,
+        meter: &mut StepMeter,
+    ) -> Result<RevisionPage> {
+        let filter = at.content_filter().await?;
+        filter.require(id, &entry).await?;
+        let path = at.view.path_of(id).await?.unwrap_or_default();
+        let page = self.page_view(at.space(), id, &entry, &path, Vec::new(), shown)?;
+        at.with_content(page, &filter, (&path, &entry), shown, meter).await
     }
 
     /// Reads the descendants of a page. The cost is proportional to the response, not to the space.
@@ -148,15 +126,73 @@ impl Platform {
 }
 
 impl ReadableRevision {
-    /// Expands the reusable content blocks of a document if the options request it.
-    async fn dereferenced(
+    /// Adds the text to a page, as seen by the reader.
+    async fn with_content(
+        &self,
+        mut page: RevisionPage,
+        filter: &ContentFilter,
+        (path, entry): (&str, &PageEntry),
+        shown: ContentOptions,
+        meter: &mut StepMeter,
+    ) -> Result<RevisionPage> {
+        let (shown, is_file) = self.page_options(shown);
+        if filter.hides() {
+            without_conflicts(&mut page);
+        }
+        if let RevisionPage::Document(page) = &mut page {
+            match shown.format {
+                ContentFormat::Markdown
+                    if shown.evaluated == Evaluated::No && !filter.hides() && !shown.dereferenced =>
+                {
+                    page.markdown = Some(self.view.text(&entry.body, Rendering::Markers).await?.to_string());
+                }
+                ContentFormat::Markdown => {
+                    let text = self.view.reader_text(&entry.body, entry.expansions).await?;
+                    let document = self.view.document_of(&text).await;
+                    page.markdown = Some(match document.is_same_for_all() && !shown.dereferenced {
+                        true => text.to_string(),
+                        false => {
+                            let document =
+                                self.shown_document(filter, document, &entry.variables, shown, meter).await?;
+                            // Blocks without expressions keep their original text.
+                            let shown = run_blocking(move || document::update_blocks(&text, &document)).await;
+                            shown.ok_or_else(|| Error::internal("the Markdown was not written"))?
+                        }
+                    });
+                }
+                ContentFormat::Document if entry.body.is_empty() => {}
+                ContentFormat::Document => {
+                    let document = self.view.document(&entry.body, Rendering::Request).await?;
+                    let document =
+                        self.shown_document(filter, document, &entry.variables, shown, meter).await?;
+                    page.document = Some(Arc::unwrap_or_clone(document));
+                }
+            }
+            if let (Some(text), MarkdownRefs::Relative) = (&page.markdown, shown.refs) {
+                page.markdown = Some(self.with_relative_links(text, path).await?);
+            }
+            if let (Some(text), true) = (&page.markdown, is_file) {
+                page.markdown = Some(page_file(&page.base.title, text));
+            }
+        }
+        Ok(page)
+    }
+
+    /// Returns a document as the reader sees it. Expands its reusable content blocks if the options request it.
+    async fn shown_document(
         &self,
         filter: &ContentFilter,
-        document: Arc<Document>,
+        document: SharedDocument,
+        of_page: &Variables,
         shown: ContentOptions,
+        meter: &mut StepMeter,
     ) -> Result<Arc<Document>> {
+        let mut allowance = meter.allowance();
+        let given = allowance.steps.0;
+        let document = filter.document_within(document, of_page, shown.evaluated, &mut allowance).await?;
+        meter.charge(given, &allowance);
         match shown.dereferenced {
-            true => self.expand_includes(filter, document, shown.evaluated).await,
+            true => self.expand_includes(filter, document, shown.evaluated, meter).await,
             false => Ok(document),
         }
     }

@@ -30,15 +30,22 @@ const MAX_TENANT_EVALUATIONS: usize = 2;
 
 /// A step budget that the evaluators of a request share.
 #[derive(Clone, Debug)]
-pub(super) struct SharedBudget(Arc<Mutex<Budget>>);
+pub(super) struct SharedBudget {
+    total: u32,
+    left: Arc<Mutex<Budget>>,
+}
 
 impl SharedBudget {
     fn new(steps: u32) -> Self {
-        Self(Arc::new(Mutex::new(Budget(steps))))
+        Self { total: steps, left: Arc::new(Mutex::new(Budget(steps))) }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Budget> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn used(&self) -> u32 {
+        self.total.saturating_sub(self.lock().0)
     }
 
     /// Returns `true` if no steps remain, so that some conditions may not have been evaluated.
@@ -54,18 +61,30 @@ pub(super) struct ConditionBudgets {
     pub(super) site: SharedBudget,
     /// The budget for the conditions of pages and header links.
     pub(super) content: SharedBudget,
+    /// The budget for the conditions within documents that decide which files and reusable content blocks are visible.
+    pub(super) documents: SharedBudget,
 }
 
 impl Default for ConditionBudgets {
     fn default() -> Self {
-        Self { site: SharedBudget::new(MAX_SITE_CONDITION_STEPS), content: Self::document_budget() }
+        Self {
+            site: SharedBudget::new(MAX_SITE_CONDITION_STEPS),
+            content: SharedBudget::new(MAX_CONDITION_STEPS),
+            documents: SharedBudget::new(MAX_CONDITION_STEPS),
+        }
     }
 }
 
 impl ConditionBudgets {
-    /// Creates a budget for the conditions within documents, which is separate from that of the conditions of pages.
-    pub(super) fn document_budget() -> SharedBudget {
-        SharedBudget::new(MAX_CONDITION_STEPS)
+    /// Replaces the budgets for content by new ones of at most `most` steps each.
+    pub(super) fn with_content_steps(&self, most: u32) -> Self {
+        let budget = || SharedBudget::new(most.min(MAX_CONDITION_STEPS));
+        Self { site: self.site.clone(), content: budget(), documents: budget() }
+    }
+
+    /// Returns the steps taken by the conditions of content.
+    pub(super) fn content_steps(&self) -> u32 {
+        self.content.used().saturating_add(self.documents.used())
     }
 }
 

@@ -81,7 +81,7 @@ pub(super) struct Uses {
     pub(super) shared: Option<Arc<UseDecisions>>,
     /// All backlinks of files and reusable content blocks, if the request reads them at once.
     pub(super) all: OnceLock<AllBacklinks>,
-    /// The evaluator of conditions within documents. Its budget is separate from that of the conditions of pages.
+    /// The evaluator of conditions within documents. The filters of a request share its budget.
     pub(super) conditions: OnceLock<ConditionEvaluator>,
     found: Mutex<VisibilityCache>,
 }

@@ -15,8 +15,8 @@ use super::{
 use crate::{
     Error, Result,
     content::{
-        Cancelled, Evaluated, PageEntry, PageTree, SharedDocument, View, document_allowance, evaluate,
-        evaluate_for_visitor_within,
+        Cancelled, Evaluated, PageEntry, PageTree, SharedDocument, View, document_allowance,
+        evaluate_for_visitor_within, evaluate_within,
         expression::{Allowance, Budget, Claims, Context},
         run_blocking,
     },
@@ -94,6 +94,26 @@ pub(in crate::platform) enum ContentReader {
 }
 
 impl ContentReader {
+    /// Limits the conditions of pages, and those within documents, to `most` evaluation steps each. Members have no
+    /// conditions.
+    pub(in crate::platform) fn with_condition_steps(self, most: u32) -> Self {
+        match self {
+            Self::Member => Self::Member,
+            Self::Visitor(claims) => {
+                let budgets = claims.budgets.with_content_steps(most);
+                Self::Visitor(Arc::new(VisitorClaims { budgets, ..VisitorClaims::clone(&claims) }))
+            }
+        }
+    }
+
+    /// Returns the evaluation steps taken by the conditions of content.
+    pub(in crate::platform) fn condition_steps(&self) -> u32 {
+        match self {
+            Self::Member => 0,
+            Self::Visitor(claims) => claims.budgets.content_steps(),
+        }
+    }
+
     /// Returns the reader's filter for the content of a view.
     pub(in crate::platform) async fn content_filter(&self, view: &View) -> Result<ContentFilter> {
         let uses = Uses::default();
@@ -115,7 +135,7 @@ impl ContentReader {
 #[derive(Debug)]
 pub(super) struct VisitorFilter {
     pub(super) evaluator: Arc<ConditionEvaluator>,
-    claims: Arc<VisitorClaims>,
+    pub(super) claims: Arc<VisitorClaims>,
 }
 
 /// The part of the content visible to a reader.
@@ -225,8 +245,7 @@ impl ContentFilter {
         self.document_within(document, of_page, mode, &mut document_allowance()).await
     }
 
-    /// Like [`document`](Self::document), but for visitors the evaluation is charged to a budget shared by several
-    /// documents.
+    /// Like [`document`](Self::document), but the evaluation is charged to a budget shared by several documents.
     pub(in crate::platform) async fn document_within(
         &self,
         document: SharedDocument,
@@ -237,31 +256,27 @@ impl ContentFilter {
         if document.is_same_for_all() {
             return Ok(document.into_inner());
         }
-        // Evaluating all permitted steps can take a large part of a second, even for a short document.
-        let evaluated = match &self.visitor {
+        let (evaluate, context, claims): (Evaluation, _, _) = match &self.visitor {
             Some(VisitorFilter { evaluator: decider, .. }) => {
-                let context = decider.context().clone().with_page(of_page);
-                let claims = decider.claims().clone();
-                // If the evaluation does not complete, the budget is used up.
-                let mut left = std::mem::replace(allowance, Allowance { steps: Budget(0), bytes: 0 });
-                let evaluated = run_blocking(move || {
-                    let own = evaluate_for_visitor_within(&document, mode, &context, &claims, &mut left);
-                    (own, left)
-                });
-                evaluated.await.map(|(document, left)| {
-                    *allowance = left;
-                    document
-                })
+                (evaluate_for_visitor_within, decider.context().clone(), decider.claims().clone())
             }
             None if mode == Evaluated::No => return Ok(document.into_inner()),
-            None => {
-                let context = space_context(&self.view).await?.with_page(of_page);
-                run_blocking(move || evaluate(&document, mode, &context, &Claims::default())).await
-            }
+            None => (evaluate_within, space_context(&self.view).await?, Claims::default()),
         };
-        evaluated.map(Arc::new).ok_or_else(|| Error::internal("the document was not evaluated"))
+        let context = context.with_page(of_page);
+        // If the evaluation does not complete, the budget is used up.
+        let mut left = std::mem::replace(allowance, Allowance { steps: Budget(0), bytes: 0 });
+        // Evaluating all permitted steps can take a large part of a second, even for a short document.
+        let evaluated = run_blocking(move || (evaluate(&document, mode, &context, &claims, &mut left), left));
+        let evaluated = evaluated.await.ok_or_else(|| Error::internal("the document was not evaluated"));
+        let (document, left) = evaluated?;
+        *allowance = left;
+        Ok(Arc::new(document))
     }
 }
+
+/// An evaluation of a document within a budget.
+type Evaluation = fn(&Document, Evaluated, &Context, &Claims, &mut Allowance) -> Document;
 
 /// Returns for each page of a tree whether its own condition and those of all ancestors are met. A cancelled evaluation
 /// returns fewer decisions.

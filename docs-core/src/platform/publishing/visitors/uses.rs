@@ -2,10 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use super::{
-    condition_work::ConditionBudgets, conditions::ConditionEvaluator, decisions::ConditionalSource,
-    reader::ContentFilter,
-};
+use super::{conditions::ConditionEvaluator, decisions::ConditionalSource, reader::ContentFilter};
 use crate::{
     Error, Result,
     content::{
@@ -155,7 +152,7 @@ impl ContentFilter {
 
     /// Returns `true` if the conditions of a reference from the source to the target are met.
     async fn uses_visibly(&self, source: &LinkSource, target: &LinkTarget) -> Result<bool> {
-        let Some(visitor) = self.visitor.as_ref().map(|visitor| &visitor.evaluator) else { return Ok(true) };
+        let Some(visitor) = self.visitor.as_ref() else { return Ok(true) };
         let known = self.uses.cache().sources.get(source).cloned();
         let found = match known {
             Some(known) => known,
@@ -167,8 +164,8 @@ impl ContentFilter {
         };
         let Some(found) = found else { return Ok(false) };
         let conditions = self.uses.conditions.get_or_init(|| {
-            let (context, claims) = (visitor.context().clone(), visitor.claims().clone());
-            ConditionEvaluator::new(context, claims, ConditionBudgets::document_budget())
+            let (context, claims) = (visitor.evaluator.context().clone(), visitor.evaluator.claims().clone());
+            ConditionEvaluator::new(context, claims, visitor.claims.budgets.documents.clone())
         });
         let holds = |condition: &str| conditions.holds_in_document(condition, &found.variables);
         Ok(run_in_place(|| found.targets.shows(target, holds)))

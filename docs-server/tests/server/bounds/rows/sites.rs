@@ -536,6 +536,12 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-site/tests/site/large.rs::full_text_beyond_its_size_becomes_links",
             ).within("lists for machines"),
             bound(
+                "Evaluation steps of all pages in each part of `llms-full.txt`; further pages are links",
+                "docs-site/src/machine/llms.rs::MAX_PART_STEPS",
+                Beyond::LeftOut,
+                "docs-site/tests/site/large.rs::full_text_beyond_its_evaluation_steps_becomes_links",
+            ).within("lists for machines"),
+            bound(
                 "Addresses per site map",
                 "docs-site/src/machine/sitemap.rs::MAX_URLS",
                 Beyond::Parts,
