@@ -8,8 +8,8 @@ use std::{
 
 use docs_core::{
     Result,
-    model::{OrgId, RevisionId, SpaceId},
-    platform::{EntityTag, TenantQueue},
+    model::{RevisionId, SpaceId},
+    platform::{EntityTag, Tenant, TenantQueue},
 };
 use quick_cache::{Weighter, sync::Cache};
 
@@ -96,7 +96,7 @@ where
     pub(crate) async fn get_or_build(
         &self,
         key: &K,
-        org: &OrgId,
+        tenant: &Tenant,
         build: impl Future<Output = Result<V>> + Send,
     ) -> Result<Arc<V>> {
         let guard = match self.cached.get_value_or_guard_async(key).await {
@@ -106,7 +106,7 @@ where
         if let Some(built) = self.oversized(key) {
             return Ok(built);
         }
-        let _permit = self.builds.acquire(org.as_str()).await?;
+        let _permit = self.builds.acquire_for(tenant).await?;
         let built = Arc::new(build.await?);
         self.store_oversized(key, &built);
         // Waiting requests receive the value even if it does not fit into the cache.
@@ -159,8 +159,8 @@ mod tests {
         EntityTag::from_json(name.as_bytes())
     }
 
-    fn org() -> OrgId {
-        "org".parse().expect("an id")
+    fn org() -> Tenant {
+        "org".into()
     }
 
     fn frame(pages: usize) -> PageTree {
@@ -227,12 +227,12 @@ mod tests {
         let frames = PageTreeCache::new(1 << 20);
         let mut busy = Vec::new();
         for _ in 0..MAX_TENANT_BUILDS {
-            busy.push(frames.builds.acquire(org().as_str()).await.expect("a permit"));
+            busy.push(frames.builds.acquire_for(&org()).await.expect("a permit"));
         }
         let (own, org) = (tag("own"), org());
         let mut waiting = pin!(frames.get_or_build(&own, &org, async { Ok(frame(1)) }));
         assert!(poll!(&mut waiting).is_pending());
-        let other = "other".parse().expect("an id");
+        let other = "other".into();
         assert!(frames.get_or_build(&tag("other"), &other, async { Ok(frame(1)) }).await.is_ok());
         busy.pop();
         assert!(waiting.await.is_ok());

@@ -11,7 +11,8 @@ use docs_core::{
         SiteSpaceId, SpaceId,
     },
     platform::{
-        AnonymousViewVersion, ContentHandle, ContentOptions, OpenSite, ShownDocument, SiteHandle, SpaceHandle,
+        AnonymousViewVersion, ContentHandle, ContentOptions, OpenSite, ShownDocument, SiteHandle,
+        SpaceHandle, Tenant,
     },
     store::PageRequest,
 };
@@ -232,6 +233,11 @@ impl Visit {
         site.with_share_key(self.found.share_key.as_deref())
     }
 
+    /// Returns the organization of the site for a queue.
+    pub(crate) async fn tenant(&self) -> Result<Tenant> {
+        self.platform.tenant(&self.found.organization).await
+    }
+
     /// Converts the visit for a static export.
     pub(crate) fn into_export(self, copy: StaticExport) -> Self {
         Self { copy: Some(copy), ..self }
@@ -411,7 +417,7 @@ impl Visit {
             return Ok((key, frame));
         }
         let tag = content.pages_tag(shown).await?;
-        let frame = caches.frames.get_or_build(&tag, &self.found.organization, build).await?;
+        let frame = caches.frames.get_or_build(&tag, &self.tenant().await?, build).await?;
         caches.page_tags.insert(key.clone(), tag);
         Ok((key, frame))
     }
@@ -436,7 +442,7 @@ impl Visit {
             return build.await.map(Arc::new);
         }
         key.revision = content.revision().clone();
-        caches.files.get_or_build(&key, &self.found.organization, build).await
+        caches.files.get_or_build(&key, &self.tenant().await?, build).await
     }
 
     /// Resolves a redirect of the site for a path below the site.

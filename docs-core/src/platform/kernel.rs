@@ -17,6 +17,8 @@ pub(super) mod precondition;
 pub(super) mod request;
 pub(super) mod secret;
 pub(super) mod site_hosts;
+pub(super) mod tenant;
+pub(super) mod tenant_owners;
 pub(super) mod tenant_queue;
 pub(super) mod token_user;
 pub(super) mod urls;

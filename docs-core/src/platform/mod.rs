@@ -63,6 +63,7 @@ pub use kernel::{
     platform::Platform,
     request::{EntityTag, IdempotencyKey, IdempotentRequest, NotAnIdempotencyKey, Precondition, Tags},
     site_hosts::{NotASiteHost, SiteHostRule, SiteHosts},
+    tenant::Tenant,
     tenant_queue::{TenantQueue, WorkPermit},
     token_user::TokenUser,
     urls::Urls,

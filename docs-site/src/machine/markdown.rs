@@ -93,7 +93,7 @@ pub(crate) async fn page_markdown(
     };
     let space = scene.addresses.space.clone();
     let id = page.clone();
-    let _rendering = caches.renderings.acquire(scene.visit.found.organization.as_str()).await?;
+    let _rendering = caches.renderings.acquire_for(&scene.visit.tenant().await?).await?;
     let read = scene.visit.content(&space).get_page_within(page, shown, most).await?;
     let page = match read.page {
         RevisionPage::Document(page) => *page,

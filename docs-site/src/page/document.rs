@@ -43,7 +43,7 @@ pub(crate) async fn document_page_of(
     // The template is built before the page adds page trees to the resolver, because all pages share the template.
     scene.template();
     let space = scene.addresses.space.clone();
-    let _rendering = caches.renderings.acquire(visit.found.organization.as_str()).await?;
+    let _rendering = caches.renderings.acquire_for(&visit.tenant().await?).await?;
     let body = PageBody::load(caches, &scene, at).await?;
     let (mut gathered, mut specs) = (EmbeddedContent::default(), Specs::default());
     let mut specs_tag = None;

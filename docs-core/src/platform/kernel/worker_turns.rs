@@ -31,9 +31,10 @@ impl Platform {
     /// Waits for the turn of an organization. The work ends its turn by dropping the permit.
     ///
     /// # Errors
-    /// Never fails in practice: the queue is never closed.
+    /// Errors of the store.
     pub(in crate::platform) async fn worker_turn(&self, org: &OrgId) -> Result<WorkPermit> {
-        self.inner.memory.get_or_default::<WorkerTurns>().0.acquire(org.as_str()).await
+        let tenant = self.tenant(org).await?;
+        self.inner.memory.get_or_default::<WorkerTurns>().0.acquire_for(&tenant).await
     }
 }
 

@@ -127,7 +127,7 @@ impl Platform {
             return Ok(None);
         }
         let trees = self.inner.memory.get_or_default::<PageTrees>();
-        trees.answers.acquire(space.organization.as_str()).await.map(Some)
+        trees.answers.acquire_for(&self.tenant(&space.organization).await?).await.map(Some)
     }
 
     /// Builds the pages of a tree that are visible to the reader.
@@ -146,7 +146,7 @@ impl Platform {
             return self.build_tree(space, built, shown, &Cancelled::default());
         }
         let trees = self.inner.memory.get_or_default::<PageTrees>();
-        let permit = trees.queue.acquire(space.organization.as_str()).await?;
+        let permit = trees.queue.acquire_for(&self.tenant(&space.organization).await?).await?;
         let (platform, space) = (self.clone(), Arc::clone(space));
         let pages = run_cancellable(move |cancelled| {
             let pages = platform.build_tree(&space, built, shown, cancelled);

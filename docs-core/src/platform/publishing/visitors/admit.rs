@@ -204,7 +204,7 @@ impl Platform {
             false => None,
         };
         let queue = self.inner.memory.get_or_default();
-        let turn = EvaluationTurn { queue, tenant: site.organization.as_str().into() };
+        let turn = EvaluationTurn { queue, tenant: self.tenant_in(tx, &site.organization).await? };
         let budgets = ConditionBudgets::default();
         let Some(schema) = schema else {
             let (signed, unsigned) = (nothing(), nothing());

@@ -11,7 +11,7 @@ use crate::{
         expression::{Budget, MAX_STEPS},
         run_cancellable,
     },
-    platform::kernel::tenant_queue::TenantQueue,
+    platform::kernel::{tenant::Tenant, tenant_queue::TenantQueue},
     store::Hash,
 };
 
@@ -135,7 +135,7 @@ impl SiteDecisions {
 #[derive(Clone, Debug)]
 pub(super) struct EvaluationTurn {
     pub(super) queue: Arc<EvaluationQueue>,
-    pub(super) tenant: Arc<str>,
+    pub(super) tenant: Tenant,
 }
 
 impl EvaluationTurn {
@@ -145,7 +145,7 @@ impl EvaluationTurn {
         &self,
         work: impl FnOnce(&Cancelled) -> T + Send + 'static,
     ) -> Result<T> {
-        let permit = self.queue.queue.acquire(&self.tenant).await?;
+        let permit = self.queue.queue.acquire_for(&self.tenant).await?;
         let done = run_cancellable(move |cancelled| {
             let done = work(cancelled);
             drop(permit);
