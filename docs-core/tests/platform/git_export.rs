@@ -54,14 +54,19 @@ async fn import_again(w: &World, space: &SpaceId) {
 
 /// Imports the current state of a folder of the remote.
 async fn import_folder(w: &World, space: &SpaceId, folder: &str) {
+    let job = run_import(w, space, folder).await;
+    assert_eq!((job.state, job.error), (JobState::Done, None));
+}
+
+/// Imports the current state of a folder of the remote, and returns the job.
+async fn run_import(w: &World, space: &SpaceId, folder: &str) -> Job {
     w.clock.advance(Duration::from_millis(1));
     let request =
         json!({ "url": URL, "ref": "refs/heads/main", "force": true, "repoProjectDirectory": folder });
     let request: ImportGitRepository = serde_json::from_value(request).expect("a request");
     w.as_admin().space(space).import_git(request).await.expect("enqueued");
     w.platform.settle().await.expect("settled");
-    let job = latest(w, space).await;
-    assert_eq!((job.state, job.error), (JobState::Done, None));
+    latest(w, space).await
 }
 
 /// Returns the newest job of a space, with its log.

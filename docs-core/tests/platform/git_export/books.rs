@@ -393,6 +393,31 @@ async fn languages_of_a_honkit_book_share_its_configuration() {
 }
 
 #[tokio::test]
+async fn variables_that_expand_to_too_much_text_fail_the_import() {
+    let pages = |count: usize| {
+        let text = format!("# P\n\n{{% set a = \"{}\" %}}{}\n", "x".repeat(450), "{{ a }}".repeat(2_000));
+        let summary: String = (10..10 + count).map(|page| format!("* [P{page}](p{page}.md)\n")).collect();
+        let pages = (10..10 + count).map(move |page| (format!("p{page}.md"), text.clone()));
+        let files = [("book.json".to_owned(), "{}".to_owned()), ("SUMMARY.md".to_owned(), summary)];
+        files.into_iter().chain(pages).collect::<Vec<(String, String)>>()
+    };
+    // Each page adds 0.9 MB.
+    let files = pages(50);
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let (w, remote, space) = world_of(&files).await;
+    assert_eq!(outline(&w, &space).await.len(), 50);
+    for (path, text) in pages(60) {
+        remote.put(&path, text);
+    }
+    let job = run_import(&w, &space, "").await;
+    let error = job.error.unwrap_or_default();
+    assert_eq!(job.state, JobState::Failed, "{error}");
+    let expected = "p66.md: the includes and variables of all pages must add at most 50 MB of text together";
+    assert!(error.starts_with(expected), "{error}");
+    assert_eq!(outline(&w, &space).await.len(), 50, "the space is unchanged");
+}
+
+#[tokio::test]
 async fn symbolic_links_are_not_included() {
     let (w, remote, space) = world_of(LISTINGS).await;
     remote.edit(|repository| {

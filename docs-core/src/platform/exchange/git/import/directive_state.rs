@@ -23,5 +23,7 @@ pub(super) struct Directives {
     pub(super) resolved: HashMap<RepoPath, Expansions>,
     /// The results for each page, as stored objects.
     pub(super) stored: HashMap<RepoPath, Hash>,
+    /// The bytes that the results add to the texts of all pages. Each result counts each time it is shown.
+    pub(super) added_bytes: u64,
     pub(super) warnings: usize,
 }

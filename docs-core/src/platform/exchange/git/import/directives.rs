@@ -2,7 +2,7 @@
 
 use super::read::Importer;
 use crate::{
-    Error, Result,
+    Error, ErrorKind, Result,
     content::{
         directives::{IncludedFile, ResolvedDirectives, resolve},
         gitsync::{
@@ -15,6 +15,7 @@ use crate::{
         commit_files::decode_text,
         sync::{format_error, git_error},
     },
+    ports::MAX_TEXTS_BYTES,
 };
 
 /// Maximum total size in bytes of the included files that are cached between two pages.
@@ -24,6 +25,22 @@ const MAX_CACHED_BYTES: usize = 8 << 20;
 const MAX_PAGE_INCLUDED_BYTES: usize = 32 << 20;
 /// Maximum number of warnings about directives per import.
 const MAX_WARNINGS: usize = 100;
+
+/// Checks the bytes that the results of the directives add to the texts up to a page.
+///
+/// # Errors
+/// `Invalid` if they exceed [`MAX_TEXTS_BYTES`].
+fn check_added_bytes(page: &RepoPath, bytes: u64) -> Result<()> {
+    if bytes <= MAX_TEXTS_BYTES {
+        return Ok(());
+    }
+    let most = MAX_TEXTS_BYTES / 1_000_000;
+    let what = format!(
+        "{page}: the includes and variables of all pages must add at most {most} MB of text together; use fewer or \
+         shorter ones"
+    );
+    Err(Error::new(ErrorKind::Invalid, what))
+}
 
 impl Importer<'_> {
     /// Resolves the directives of a page, and plans the files that the results reference.
@@ -67,6 +84,9 @@ impl Importer<'_> {
                 plan.refer(tree, &reference.path).map_err(format_error)?;
             }
         }
+        let added = run_in_place(|| expansions.expand(text).len()).saturating_sub(text.len());
+        self.directives.added_bytes += added as u64;
+        check_added_bytes(page, self.directives.added_bytes)?;
         self.directives.included.extend(included);
         self.directives.resolved.insert(page.clone(), expansions);
         let shown = MAX_WARNINGS.saturating_sub(self.directives.warnings);
