@@ -8,9 +8,13 @@
 mod follow;
 mod found_page;
 mod generated;
+mod index_batch;
+mod index_queue;
 mod indexed_text;
 mod languages;
 mod scope;
+mod sections;
+mod space_task;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},

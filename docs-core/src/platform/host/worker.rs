@@ -148,6 +148,7 @@ impl Platform {
         loop {
             match catch_panic(self.index_batch(&follower)).await {
                 Ok(RoundOutcome::Changed) => tokio::time::sleep(SEARCH_BATCH_PAUSE).await,
+                Ok(RoundOutcome::Unfinished) => tokio::task::yield_now().await,
                 Ok(RoundOutcome::Current(seen)) => {
                     if self.store().changed(topic::HEAD, seen, IDLE_WAIT).await.is_err() {
                         tokio::time::sleep(FAILURE_PAUSE).await;

@@ -7,6 +7,7 @@
 
 use std::{
     collections::BTreeSet,
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicI64, Ordering},
@@ -15,21 +16,18 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
 
-use super::indexed_text::{is_indexed, text_hash};
+use super::{
+    index_batch::{IndexBatch, lost_batch_error},
+    index_queue::IndexQueue,
+    space_task::{SpaceTask, current_metadata},
+};
 use crate::{
     Error, ErrorKind, Result,
-    content::{
-        Attribute, ContentError, PageEntry, PageKind, RevisionChange, UndecidedConditions, View, document,
-        run_on_text,
-    },
-    model::{Block, BlockKind, Node, OrgId, PageId, SpaceId},
+    model::{OrgId, SpaceId},
     platform::{content::openapi_specs::SPEC_FEED, jobs::catch_panic, kernel::platform::Platform},
-    ports::{
-        SearchError, SearchIndex,
-        search::{IndexChange, IndexedSpace, PageDocument, Section},
-    },
+    ports::{SearchError, SearchIndex, search::IndexChange},
     store::{
         Batches, Entity, FeedPos, Key, KeyBuf, StoreError, StoreResult, decode, key, records::SpaceRecord,
         topic,
@@ -40,10 +38,6 @@ use crate::{
 const FEED_BATCH: u32 = 500;
 /// Number of spaces compared per batch.
 const COMPARE_BATCH: usize = 100;
-/// Number of changes passed to the index per batch.
-const INDEX_BATCH: usize = 500;
-/// Bytes of text passed to the index per batch.
-const BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum time that a search waits for an index that has never been complete.
 const INDEX_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -54,6 +48,8 @@ pub(in crate::platform) struct Follower {
     turn: Mutex<()>,
     /// Held for one round.
     state: Mutex<IndexState>,
+    /// Notified when the index is complete.
+    caught_up: Notify,
     /// The time when the feed was last read to its end, in milliseconds. Initially the time of opening.
     followed_at: AtomicI64,
     /// `true` if the index has ever been complete. Its results may then be stale, but not partial.
@@ -65,12 +61,48 @@ struct IndexState {
     /// `true` if all spaces have been compared since this process started. A persisted index may belong to another
     /// store, or to a state from before this store was restored.
     is_compared: bool,
+    /// `true` if the spaces that differed are indexed.
+    is_complete: bool,
+    /// `true` if a round failed or was cancelled, so that changes may be lost.
+    is_interrupted: bool,
+    /// The end of the feed that was read. The position of the index may be before it.
+    read_to: Option<FeedPos>,
+    /// The spaces to index.
+    queue: IndexQueue<SpaceTask>,
+}
+
+impl IndexState {
+    /// Continues from the position of the index.
+    fn restart(&mut self, position: Option<FeedPos>) {
+        *self = match self.is_complete {
+            true => Self { is_compared: true, is_complete: true, read_to: position, ..Self::default() },
+            false => Self::default(),
+        };
+    }
+}
+
+/// The result of reading the feed.
+enum FeedNews {
+    None,
+    Some,
+    /// Entries may have been dropped before they were read.
+    Lost,
+}
+
+/// The end of the turn of an organization.
+#[derive(PartialEq, Eq)]
+enum TurnEnd {
+    Over,
+    /// A space changed again while it was indexed.
+    Repeated,
 }
 
 /// The result of one round.
 pub(in crate::platform) enum RoundOutcome {
     /// Changes were applied, and there may be more.
     Changed,
+    /// Changes were applied, and there are more.
+    Unfinished,
     /// No changes. The index is current up to this position.
     Current(Option<FeedPos>),
 }
@@ -82,6 +114,7 @@ impl Follower {
             index,
             turn: Mutex::default(),
             state: Mutex::default(),
+            caught_up: Notify::new(),
             followed_at: AtomicI64::new(now.timestamp_millis()),
             is_caught_up: AtomicBool::new(false),
         }
@@ -121,42 +154,9 @@ impl Follower {
         Ok(self.index.clear().await?)
     }
 
-    /// Passes a full batch to the index, without a position: until the space is recorded, its previous root applies.
-    pub(super) async fn apply_if_full(&self, pending: &mut IndexBatch) -> Result<()> {
-        if pending.is_full() {
-            let full = std::mem::take(pending);
-            self.index.apply(full.changes, None).await.map_err(lost_batch_error)?;
-        }
-        Ok(())
-    }
-
     /// Waits until no other worker of this process is updating the index.
     pub(in crate::platform) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.turn.lock().await
-    }
-}
-
-/// A batch of index changes.
-#[derive(Default)]
-pub(super) struct IndexBatch {
-    changes: Vec<IndexChange>,
-    bytes: usize,
-}
-
-impl IndexBatch {
-    pub(super) fn push(&mut self, change: IndexChange) {
-        if let IndexChange::PutPage(page) = &change {
-            self.bytes += page.size();
-        }
-        self.changes.push(change);
-    }
-
-    pub(super) fn extend(&mut self, changes: impl IntoIterator<Item = IndexChange>) {
-        changes.into_iter().for_each(|change| self.push(change));
-    }
-
-    const fn is_full(&self) -> bool {
-        self.changes.len() >= INDEX_BATCH || self.bytes >= BATCH_BYTES
     }
 }
 
@@ -164,7 +164,7 @@ impl Platform {
     /// Updates the search index to the current state of the store.
     pub(in crate::platform) async fn index_all(&self) -> Result<()> {
         let Some(follower) = self.follower() else { return Ok(()) };
-        while let RoundOutcome::Changed = self.index_batch(&follower).await? {}
+        while !matches!(self.index_batch(&follower).await?, RoundOutcome::Current(_)) {}
         Ok(())
     }
 
@@ -179,10 +179,18 @@ impl Platform {
         let missing = || Error::new(ErrorKind::Precondition, "this server has no search index");
         let follower = self.follower().ok_or_else(missing)?;
         let catching_up = async {
-            while !follower.is_caught_up().await? {
-                self.index_batch(&follower).await?;
+            loop {
+                let mut caught_up = pin!(follower.caught_up.notified());
+                caught_up.as_mut().enable();
+                if follower.is_caught_up().await? {
+                    return Ok(());
+                }
+                match follower.turn.try_lock() {
+                    Ok(_turn) => drop(self.index_batch(&follower).await?),
+                    // A worker updates the index. If this call ended one of its rounds, the round would be lost.
+                    Err(_) => caught_up.await,
+                }
             }
-            Ok(())
         };
         match tokio::time::timeout(INDEX_TIMEOUT, catching_up).await {
             Ok(caught_up) => caught_up.map(|()| Arc::clone(follower.index())),
@@ -209,33 +217,77 @@ impl Platform {
             Err(error @ SearchError::Damaged(_)) => {
                 tracing::error!(%error, "rebuild search index");
                 follower.clear().await?;
+                *state = IndexState::default();
                 None
             }
             position => position?,
         };
-        if !state.is_compared {
-            self.compare_all(follower, position).await?;
-            state.is_compared = true;
-            follower.is_caught_up.store(true, Ordering::Release);
-            return Ok(RoundOutcome::Changed);
+        if state.is_interrupted {
+            state.restart(position.clone());
         }
-        let news = match self.store().changes(topic::HEAD, position.clone(), FEED_BATCH).await {
-            Err(StoreError::Misuse(_)) => None,
-            news => Some(news?),
+        state.is_interrupted = true;
+        let outcome = self.run_round(follower, &mut state, position).await?;
+        state.is_interrupted = false;
+        Ok(outcome)
+    }
+
+    async fn run_round(
+        &self,
+        follower: &Follower,
+        state: &mut IndexState,
+        position: Option<FeedPos>,
+    ) -> Result<RoundOutcome> {
+        let mut pending = IndexBatch::default();
+        let news = match state.is_compared {
+            true => self.read_feed(follower, state, &mut pending).await?,
+            false => {
+                self.compare_all(follower, state, position, &mut pending).await?;
+                FeedNews::Some
+            }
         };
-        let Some(news) = news else {
-            state.is_compared = false;
-            return Ok(RoundOutcome::Changed);
+        match news {
+            FeedNews::Lost => {
+                *state = IndexState::default();
+                return Ok(RoundOutcome::Changed);
+            }
+            FeedNews::None if state.queue.is_empty() => {
+                follower.followed_at.store(self.clock().now().timestamp_millis(), Ordering::Relaxed);
+                return Ok(RoundOutcome::Current(state.read_to.clone()));
+            }
+            FeedNews::None | FeedNews::Some => {}
+        }
+        self.index_turns(follower, &mut state.queue, &mut pending).await?;
+        match state.queue.take_finished() {
+            Some(end) => {
+                follower.index.apply(pending.changes, end).await?;
+                state.is_complete = true;
+                follower.is_caught_up.store(true, Ordering::Release);
+                follower.caught_up.notify_waiters();
+            }
+            None if pending.changes.is_empty() => {}
+            None => follower.index.apply(pending.changes, None).await.map_err(lost_batch_error)?,
+        }
+        Ok(if state.queue.is_empty() { RoundOutcome::Changed } else { RoundOutcome::Unfinished })
+    }
+
+    /// Reads a part of the feed, and adds the changed spaces to the queue.
+    async fn read_feed(
+        &self,
+        follower: &Follower,
+        state: &mut IndexState,
+        pending: &mut IndexBatch,
+    ) -> Result<FeedNews> {
+        let news = match self.store().changes(topic::HEAD, state.read_to.clone(), FEED_BATCH).await {
+            Err(StoreError::Misuse(_)) => return Ok(FeedNews::Lost),
+            news => news?,
         };
         let (Some((first, _)), Some((last, _))) = (news.first(), news.last()) else {
-            follower.followed_at.store(self.clock().now().timestamp_millis(), Ordering::Relaxed);
-            return Ok(RoundOutcome::Current(position));
+            return Ok(FeedNews::None);
         };
         // If the next entry is also the oldest retained one, older entries may have been dropped before they were read.
         let oldest = self.store().changes(topic::HEAD, None, 1).await?;
         if oldest.first().is_none_or(|(oldest, _)| oldest == first) {
-            state.is_compared = false;
-            return Ok(RoundOutcome::Changed);
+            return Ok(FeedNews::Lost);
         }
         let mut moved: BTreeSet<SpaceId> = BTreeSet::new();
         let mut changed_specs: BTreeSet<OrgId> = BTreeSet::new();
@@ -248,36 +300,63 @@ impl Platform {
             }
         }
         for org in &changed_specs {
-            moved.extend(self.spaces_with_generated_pages(follower, org).await?);
+            moved.extend(self.spaces_with_generated_pages(&*follower.index, org).await?);
         }
         let moved: Vec<SpaceId> = moved.into_iter().collect();
-        let mut pending = IndexBatch::default();
+        let mut found = Vec::new();
         for some in moved.chunks(COMPARE_BATCH) {
             let keys: Vec<Key> = some.iter().map(SpaceRecord::key_for).collect();
             let records = self.read().await?.get_many::<SpaceRecord>(&keys).await?;
-            self.index_spaces(follower, some, &records, &mut pending).await?;
+            for (id, record) in some.iter().zip(records) {
+                match record {
+                    Some(space) => found.push((space.organization.clone(), id.clone())),
+                    None => {
+                        state.queue.remove(id);
+                        pending.push(IndexChange::DropSpace(id.clone()));
+                    }
+                }
+            }
         }
-        follower.index.apply(pending.changes, Some(last.clone())).await?;
-        Ok(RoundOutcome::Changed)
+        state.queue.add(found, Some(last.clone()));
+        state.read_to = Some(last.clone());
+        Ok(FeedNews::Some)
     }
 
-    /// Compares every space in the store and in the index.
-    async fn compare_all(&self, follower: &Follower, noted: Option<FeedPos>) -> Result<()> {
+    /// Compares every space in the store and in the index, and adds those that differ to the queue.
+    async fn compare_all(
+        &self,
+        follower: &Follower,
+        state: &mut IndexState,
+        noted: Option<FeedPos>,
+        pending: &mut IndexBatch,
+    ) -> Result<()> {
         // Later feed entries are processed afterwards, so no concurrent change is missed.
         let position = self.last_head_position().await?;
         if position.is_none() && noted.is_some() {
             // A feed that once had entries is never empty, so the index belongs to another store.
             follower.clear().await?;
         }
-        let mut pending = IndexBatch::default();
+        *state = IndexState {
+            is_interrupted: true,
+            is_compared: true,
+            read_to: position,
+            ..IndexState::default()
+        };
         let limit = u32::try_from(COMPARE_BATCH).unwrap_or(u32::MAX);
         let mut batches = Batches::of(KeyBuf::new(SpaceRecord::KIND).scan(limit));
+        let mut differing = Vec::new();
         while let Some(rows) = batches.next(&self.read().await?).await? {
-            let records = rows.into_iter().map(|(_, value)| decode(value).map(Some));
-            let records: Vec<Option<Arc<SpaceRecord>>> = records.collect::<StoreResult<_>>()?;
-            let ids: Vec<SpaceId> = records.iter().flatten().map(|space| space.id.clone()).collect();
-            self.index_spaces(follower, &ids, &records, &mut pending).await?;
+            let records = rows.into_iter().map(|(_, value)| decode(value));
+            let records: Vec<Arc<SpaceRecord>> = records.collect::<StoreResult<_>>()?;
+            let ids: Vec<SpaceId> = records.iter().map(|space| space.id.clone()).collect();
+            let noted = follower.index.indexed(&ids).await?;
+            let spaces = records.iter().zip(noted).filter(|(space, noted)| match space.deleted_at {
+                None => noted.as_ref() != Some(&current_metadata(space)),
+                Some(_) => noted.is_some(),
+            });
+            differing.extend(spaces.map(|(space, _)| (space.organization.clone(), space.id.clone())));
         }
+        state.queue.add(differing, state.read_to.clone());
         let mut after = None;
         loop {
             let ids = follower.index.spaces(after.as_ref(), COMPARE_BATCH).await?;
@@ -286,10 +365,69 @@ impl Platform {
             let keys: Vec<Key> = ids.iter().map(SpaceRecord::key_for).collect();
             let records = self.read().await?.get_many::<SpaceRecord>(&keys).await?;
             let gone = ids.iter().zip(records).filter(|(_, record)| record.is_none());
-            pending.changes.extend(gone.map(|(id, _)| IndexChange::DropSpace(id.clone())));
+            pending.extend(gone.map(|(id, _)| IndexChange::DropSpace(id.clone())));
         }
-        follower.index.apply(pending.changes, position).await?;
         Ok(())
+    }
+
+    /// Indexes spaces in turns of their organizations, until the batch is full or the queue is empty.
+    async fn index_turns(
+        &self,
+        follower: &Follower,
+        queue: &mut IndexQueue<SpaceTask>,
+        pending: &mut IndexBatch,
+    ) -> Result<()> {
+        while !pending.is_full()
+            && let Some(org) = queue.next_org().cloned()
+        {
+            pending.begin_turn();
+            let end = self.index_org(follower, &org, queue, pending).await?;
+            queue.end_turn();
+            if end == TurnEnd::Repeated {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Indexes spaces of an organization for one turn. A space that cannot be read does not block the others.
+    async fn index_org(
+        &self,
+        follower: &Follower,
+        org: &OrgId,
+        queue: &mut IndexQueue<SpaceTask>,
+        pending: &mut IndexBatch,
+    ) -> Result<TurnEnd> {
+        loop {
+            let Some(task) = queue.work(org) else {
+                let ids = queue.take_waiting(org, COMPARE_BATCH);
+                if ids.is_empty() {
+                    return Ok(TurnEnd::Over);
+                }
+                let keys: Vec<Key> = ids.iter().map(SpaceRecord::key_for).collect();
+                let records = self.read().await?.get_many::<SpaceRecord>(&keys).await?;
+                let noted = follower.index.indexed(&ids).await?;
+                for ((id, record), noted) in ids.into_iter().zip(records).zip(noted) {
+                    queue.begin(org, id.clone(), SpaceTask::New(id, record, noted));
+                }
+                continue;
+            };
+            let is_done = match catch_panic(self.continue_task(&*follower.index, task, pending)).await {
+                // The content was replaced and removed in the meantime, or cannot be read.
+                Err(error) if matches!(error.kind(), ErrorKind::Internal | ErrorKind::NotFound) => {
+                    tracing::error!(organization = %org, error = ?error, "failed to index space");
+                    true
+                }
+                done => done?,
+            };
+            // The metadata of a space that changed again is not in the index before the batch is applied.
+            if is_done && queue.finish(org) {
+                return Ok(TurnEnd::Repeated);
+            }
+            if pending.ends_turn() {
+                return Ok(TurnEnd::Over);
+            }
+        }
     }
 
     /// Returns the position of the latest retained head change.
@@ -303,205 +441,14 @@ impl Platform {
             }
         }
     }
-
-    /// Updates the index for these spaces. A space that cannot be read does not block the others.
-    async fn index_spaces(
-        &self,
-        follower: &Follower,
-        ids: &[SpaceId],
-        records: &[Option<Arc<SpaceRecord>>],
-        pending: &mut IndexBatch,
-    ) -> Result<()> {
-        let noted = follower.index.indexed(ids).await?;
-        for ((id, record), noted) in ids.iter().zip(records).zip(noted) {
-            let live = record.as_ref().filter(|space| space.deleted_at.is_none());
-            let doing = async {
-                match (live, noted) {
-                    (None, None) => Ok(()),
-                    (None, Some(_)) => {
-                        pending.push(IndexChange::DropSpace(id.clone()));
-                        Ok(())
-                    }
-                    (Some(space), noted) => self.index_space(follower, space, noted, pending).await,
-                }
-            };
-            match catch_panic(doing).await {
-                Err(error) if error.kind() == ErrorKind::Internal => {
-                    tracing::error!(space = %id, error = ?error, "failed to index space");
-                }
-                other => other?,
-            }
-        }
-        Ok(())
-    }
-
-    async fn index_space(
-        &self,
-        follower: &Follower,
-        space: &SpaceRecord,
-        noted: Option<IndexedSpace>,
-        pending: &mut IndexBatch,
-    ) -> Result<()> {
-        let mut now = IndexedSpace {
-            space: space.id.clone(),
-            organization: space.organization.clone(),
-            root: space.root,
-            generated: None,
-        };
-        if noted.as_ref() == Some(&now) {
-            return Ok(());
-        }
-        let before = noted.clone();
-        let view = self.content().view(&space.domain, space.root);
-        let changes = match noted.filter(|noted| noted.organization == now.organization) {
-            None => None,
-            Some(noted) if noted.root == now.root => Some(Vec::new()),
-            Some(noted) => match self.content().diff(&space.domain, noted.root, space.root).await {
-                // The indexed content no longer exists.
-                Err(ContentError::NotFound(_)) => None,
-                changes => Some(changes?),
-            },
-        };
-        let Some(changes) = changes else {
-            let tree = view.tree().await?;
-            pending.push(IndexChange::DropSpace(space.id.clone()));
-            for page in tree.pages().iter().filter(|page| is_indexed(&page.entry)) {
-                self.put_page(follower, space, &view, &page.id, &page.entry, pending).await?;
-            }
-            now.generated = self.index_generated_pages(follower, space, &view, None, pending).await?;
-            pending.push(IndexChange::PutSpace(now));
-            return Ok(());
-        };
-        let generated = before.as_ref().and_then(|before| before.generated.as_ref());
-        // Only content that has a computed page, or gets one, is read as a whole.
-        if generated.is_some() || changes.iter().any(is_computed) {
-            now.generated = self.index_generated_pages(follower, space, &view, generated, pending).await?;
-        }
-        if before.as_ref() == Some(&now) {
-            return Ok(());
-        }
-        for change in changes {
-            match change {
-                RevisionChange::PageCreated(page) if is_indexed(&page.entry) => {
-                    self.put_page(follower, space, &view, &page.id, &page.entry, pending).await?;
-                }
-                RevisionChange::PageEdited { page, attributes, .. } if is_indexed_change(&attributes) => {
-                    if is_indexed(&page.entry) {
-                        self.put_page(follower, space, &view, &page.id, &page.entry, pending).await?;
-                    } else {
-                        pending.push(IndexChange::DropPage(space.id.clone(), page.id));
-                    }
-                }
-                RevisionChange::PageDeleted(page) => {
-                    pending.push(IndexChange::DropPage(space.id.clone(), page.id));
-                }
-                // Page paths are read when results are displayed.
-                _ => {}
-            }
-        }
-        pending.push(IndexChange::PutSpace(now));
-        Ok(())
-    }
-
-    async fn put_page(
-        &self,
-        follower: &Follower,
-        space: &SpaceRecord,
-        view: &View,
-        id: &PageId,
-        entry: &PageEntry,
-        pending: &mut IndexBatch,
-    ) -> Result<()> {
-        let text = view.reader_text(&entry.body, entry.expansions).await?;
-        pending.push(IndexChange::PutPage(Box::new(PageDocument {
-            organization: space.organization.clone(),
-            space: space.id.clone(),
-            page: id.clone(),
-            title: entry.title.clone(),
-            description: entry.description.clone(),
-            text: text_hash(entry)?,
-            sections: run_on_text(&text, split_sections).await,
-        })));
-        follower.apply_if_full(pending).await
-    }
 }
 
 fn incomplete_index_error() -> Error {
     Error::new(ErrorKind::Unavailable, "the search index is still being built; try again")
 }
 
-/// Wraps an error of `apply`. A failed batch, which may contain several spaces, ends the round. The next round reads
-/// the feed again.
-fn lost_batch_error(error: SearchError) -> Error {
-    Error::new(ErrorKind::Unavailable, "the search index does not accept changes now").caused_by(error)
-}
-
-/// Returns `true` if a change creates or edits a computed page.
-fn is_computed(change: &RevisionChange) -> bool {
-    match change {
-        RevisionChange::PageCreated(page) | RevisionChange::PageEdited { page, .. } => {
-            page.entry.kind == PageKind::Computed
-        }
-        _ => false,
-    }
-}
-
-/// Returns `true` if an indexed attribute changed.
-fn is_indexed_change(attributes: &[Attribute]) -> bool {
-    use Attribute::{Body, Description, Kind, NoIndex, Title};
-    attributes.iter().any(|attribute| matches!(attribute, Body | Description | Kind | NoIndex | Title))
-}
-
-/// Splits the text of a page by headings. Conditional content is omitted, because the index also serves visitors and
-/// cannot evaluate their conditions.
-pub(super) fn split_sections(markdown: &str) -> Vec<Section> {
-    let mut document = document::parse(markdown);
-    document.nodes.iter_mut().for_each(without_conditions);
-    let mut undecided = UndecidedConditions::default();
-    document
-        .nodes
-        .retain(|block| !undecided.is_undecided(block) && !matches!(block.kind, BlockKind::If { .. }));
-    let sections = document::sections(&document::reading_view(&document)).into_iter();
-    sections.map(|it| Section { anchor: it.anchor, heading: it.heading, text: it.text }).collect()
-}
-
-/// Removes conditional content from a block. The depth of documents is bounded.
-fn without_conditions(block: &mut Block) {
-    let mut undecided = UndecidedConditions::default();
-    block.nodes.retain(|node| match node {
-        Node::Block(block) => !undecided.is_undecided(block) && !matches!(block.kind, BlockKind::If { .. }),
-        _ => true,
-    });
-    for node in &mut block.nodes {
-        if let Node::Block(block) = node {
-            without_conditions(block);
-        }
-    }
-    for fragment in block.fragments.iter_mut().flatten() {
-        let mut undecided = UndecidedConditions::default();
-        fragment
-            .nodes
-            .retain(|block| !undecided.is_undecided(block) && !matches!(block.kind, BlockKind::If { .. }));
-        fragment.nodes.iter_mut().for_each(without_conditions);
-    }
-}
-
 impl Platform {
     pub(in crate::platform) fn follower(&self) -> Option<Arc<Follower>> {
         self.inner.memory.get()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::split_sections;
-
-    #[test]
-    fn indexed_text_contains_no_markup() {
-        let text = "See [<u>it</u>][a]. <!-- hidden -->\n\n[a]: /pages/p\n\n## <a id=\"x\"></a>StepOutcome {#next}\n\n\
-                    > [!NOTE]\n> <b class=\"x\">Mind</b>\n\n{% if true %}\nSecret\n{% endif %}\n";
-        let sections = split_sections(text);
-        let found: Vec<_> = sections.iter().map(|own| (own.anchor.as_deref(), own.text.as_str())).collect();
-        assert_eq!(found, [(None, "See it."), (Some("next"), "Mind")]);
     }
 }

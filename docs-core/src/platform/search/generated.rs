@@ -9,8 +9,9 @@ use std::{
 };
 
 use super::{
-    follow::{Follower, IndexBatch, split_sections},
     found_page::{Audience, FoundPage},
+    index_batch::IndexBatch,
+    sections::split_sections,
 };
 use crate::{
     Result,
@@ -24,7 +25,10 @@ use crate::{
         kernel::platform::Platform,
         publishing::visitors::ContentReader,
     },
-    ports::search::{IndexChange, IndexedGeneratedPages, PageDocument, PageHit},
+    ports::{
+        SearchIndex,
+        search::{IndexChange, IndexedGeneratedPages, PageDocument, PageHit},
+    },
     store::{Batches, key, records::SpaceRecord},
 };
 
@@ -36,7 +40,7 @@ impl Platform {
     /// no place for generated pages.
     pub(super) async fn index_generated_pages(
         &self,
-        follower: &Follower,
+        index: &dyn SearchIndex,
         space: &SpaceRecord,
         view: &View,
         before: Option<&IndexedGeneratedPages>,
@@ -59,7 +63,7 @@ impl Platform {
         for page in all_pages(&made) {
             pending.push(IndexChange::PutPage(Box::new(run_in_place(|| document(space, page)))));
             pages.push(page.id.clone());
-            follower.apply_if_full(pending).await?;
+            pending.apply_if_full(index).await?;
         }
         let new: BTreeSet<&PageId> = pages.iter().collect();
         let gone = old.iter().filter(|id| !new.contains(id));
@@ -70,7 +74,7 @@ impl Platform {
     /// Returns the spaces of an organization whose indexed content has places for generated pages.
     pub(super) async fn spaces_with_generated_pages(
         &self,
-        follower: &Follower,
+        index: &dyn SearchIndex,
         org: &OrgId,
     ) -> Result<Vec<SpaceId>> {
         let mut spaces = Vec::new();
@@ -78,7 +82,7 @@ impl Platform {
         while let Some(rows) = batches.next(&self.read().await?).await? {
             let ids = rows.iter().map(|(row, _)| key::last_segment(row).parse());
             let ids: Vec<SpaceId> = ids.filter_map(std::result::Result::ok).collect();
-            let noted = follower.index().indexed(&ids).await?;
+            let noted = index.indexed(&ids).await?;
             let has_any = noted.into_iter().flatten().filter(|noted| noted.generated.is_some());
             spaces.extend(has_any.map(|noted| noted.space));
         }

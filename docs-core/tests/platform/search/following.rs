@@ -1,15 +1,20 @@
 //! Index updates from the store.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
+use async_trait::async_trait;
 use docs_core::{
     ErrorKind,
-    model::PageId,
+    model::{OrgId, PageId, SpaceId},
     ports::{
-        SearchIndex,
-        search::{Query, Scope, SearchQuery},
+        SearchError, SearchIndex,
+        search::{IndexChange, IndexedSpace, PageDocument, PageHit, Query, Scope, SearchQuery},
     },
-    store::PageRequest,
+    store::{FeedPos, PageRequest},
 };
 use docs_memstore::{FaultSearch, MemSearch};
 use serde_json::json;
@@ -134,6 +139,80 @@ async fn response_has_bounded_pages_for_any_number_of_spaces() {
     }
     assert_eq!(answers, [300, 300, 300, 300, 50], "the limit holds for all spaces together");
     assert_eq!(found.len(), 25 * 50, "nothing is lost");
+}
+
+/// An index that records the organizations of each batch.
+struct RecordedIndex {
+    inner: MemSearch,
+    batches: Mutex<Vec<BTreeSet<OrgId>>>,
+}
+
+#[async_trait]
+impl SearchIndex for RecordedIndex {
+    async fn apply(&self, changes: Vec<IndexChange>, position: Option<FeedPos>) -> Result<(), SearchError> {
+        let orgs = changes.iter().filter_map(|change| match change {
+            IndexChange::PutPage(page) => Some(page.organization.clone()),
+            _ => None,
+        });
+        self.batches.lock().expect("not poisoned").push(orgs.collect());
+        self.inner.apply(changes, position).await
+    }
+
+    async fn position(&self) -> Result<Option<FeedPos>, SearchError> {
+        self.inner.position().await
+    }
+
+    async fn indexed(&self, spaces: &[SpaceId]) -> Result<Vec<Option<IndexedSpace>>, SearchError> {
+        self.inner.indexed(spaces).await
+    }
+
+    async fn spaces(&self, after: Option<&SpaceId>, limit: usize) -> Result<Vec<SpaceId>, SearchError> {
+        self.inner.spaces(after, limit).await
+    }
+
+    async fn find_pages(&self, query: &SearchQuery) -> Result<Vec<PageHit>, SearchError> {
+        self.inner.find_pages(query).await
+    }
+
+    async fn documents(&self, space: &SpaceId) -> Result<Vec<PageDocument>, SearchError> {
+        self.inner.documents(space).await
+    }
+
+    async fn clear(&self) -> Result<(), SearchError> {
+        self.inner.clear().await
+    }
+}
+
+#[tokio::test]
+async fn large_spaces_do_not_delay_other_organizations() {
+    let batches = Mutex::default();
+    let index = Arc::new(RecordedIndex { inner: MemSearch::new(), batches });
+    let w = World::with_search(Arc::clone(&index) as Arc<dyn SearchIndex>).await;
+    let title = "Other".parse().expect("a title");
+    let user = w.admin.user().expect("a user");
+    let mut other = w.clone();
+    other.org = w.platform.as_platform().orgs().create(title, user).await.expect("created").id;
+    let large = space(&w, "Large").await;
+    // The feed is read in the order of ids.
+    let mut small = space(&other, "Small").await;
+    while small < large {
+        small = space(&other, "Small").await;
+    }
+    w.platform.settle().await.expect("settled");
+    index.batches.lock().expect("not poisoned").clear();
+    let pages: Vec<_> = (0..2_400)
+        .map(|page| json!({ "operation": "insert_page", "title": format!("Page {page}"), "document": { "markdown": "text" } }))
+        .collect();
+    for some in pages.chunks(50) {
+        edit(&w, &large, json!(some)).await.expect("inserted");
+    }
+    add(&other, &small, "Page", "needle").await;
+    w.platform.settle().await.expect("settled");
+    assert_eq!(paths(&other, &small, "needle").await, ["page"]);
+    assert_eq!(index.documents(&large).await.expect("read").len(), 2_400);
+    let batches = index.batches.lock().expect("not poisoned");
+    let of_other = batches.iter().position(|orgs| orgs.contains(&other.org)).expect("a batch");
+    assert!(of_other < 2 && batches.len() > 4, "batch {of_other} of {}", batches.len());
 }
 
 #[tokio::test]

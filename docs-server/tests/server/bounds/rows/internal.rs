@@ -64,6 +64,7 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
             "docs-core/src/platform/content/openapi_specs/fetch.rs::MAX_CONCURRENT_FETCHES",
             "docs-core/src/platform/content/read/visitor_bearer.rs::MAX_CACHED_FILES",
             "docs-core/src/platform/host/tidy.rs::MAX_RETAINED_HEADS",
+            "docs-core/src/platform/search/index_queue.rs::MAX_FEED_PARTS",
             "docs-core/src/platform/publishing/visitors/condition_work.rs::MAX_SITE_DECISIONS",
             "docs-core/src/platform/kernel/tenant_owners.rs::MAX_CACHED_OWNERS",
             "docs-core/src/platform/publishing/visitors/decisions.rs::MAX_CACHED_SHOWN_BYTES",
