@@ -5,14 +5,18 @@ use std::{borrow::Cow, collections::HashMap, sync::Arc};
 use docs_core::{
     content::document::decode_anchor,
     model::{
-        ContentRef, FileId, PublishedSite, RevisionFile, SiteExternalLink, SiteSection, SiteSpace,
+        ContentRef, FileId, PageId, PublishedSite, RevisionFile, SiteExternalLink, SiteSection, SiteSpace,
         SiteSpaceId, SiteStructure, SiteStructureNode, SpaceId,
     },
-    platform::EntityTag,
+    platform::{EntityTag, PageAddress, PageSearch},
 };
 use percent_encoding::utf8_percent_encode;
 
-use crate::{encode::SEGMENT, page_tree::PageTree, space_files::SpaceFiles};
+use crate::{
+    encode::{SEGMENT, encode_path},
+    page_tree::PageTree,
+    space_files::SpaceFiles,
+};
 
 /// URL schemes that a link may use.
 const SCHEMES: [&str; 4] = ["http", "https", "mailto", "tel"];
@@ -127,6 +131,31 @@ pub(crate) struct ReferenceTarget {
     pub(crate) is_outside: bool,
 }
 
+/// The pages of a space that references can resolve to.
+#[derive(Clone, Debug)]
+pub(crate) enum LinkedPages {
+    /// All pages.
+    Tree(Arc<PageTree>),
+    /// The pages of a large space that have been looked up. `None` for a page that is missing or hidden.
+    LookedUp(HashMap<PageId, Option<PageAddress>>),
+}
+
+impl LinkedPages {
+    /// Returns the title of a page and its percent-encoded path below the space.
+    fn page(&self, id: &PageId) -> Option<(String, String)> {
+        match self {
+            Self::Tree(frame) => {
+                let at = frame.page(id)?;
+                Some((frame.entries[at].title.to_string(), frame.address(at)))
+            }
+            Self::LookedUp(pages) => {
+                let page = pages.get(id)?.as_ref()?;
+                Some((page.title.clone(), encode_path(&page.path)))
+            }
+        }
+    }
+}
+
 /// Resolves the references in the content of one space.
 #[derive(Clone, Debug)]
 pub(crate) struct Addresses {
@@ -136,8 +165,10 @@ pub(crate) struct Addresses {
     pub(crate) space: SpaceId,
     /// The spaces of the site, each with its path below the site and its title.
     spaces: Arc<HashMap<SpaceId, (String, String)>>,
-    /// The page trees of the referenced spaces.
-    pub(crate) frames: HashMap<SpaceId, Arc<PageTree>>,
+    /// The pages of the referenced spaces.
+    pub(crate) linked: HashMap<SpaceId, LinkedPages>,
+    /// The number of pages visited for `linked`.
+    pub(crate) search: PageSearch,
     /// The files of the spaces whose content is rendered.
     pub(crate) files: HashMap<SpaceId, Arc<SpaceFiles>>,
     loads: ImageSchemes,
@@ -170,7 +201,8 @@ impl Addresses {
             site_base: site_base.to_owned(),
             space: space.clone(),
             spaces: Arc::new(spaces),
-            frames: HashMap::new(),
+            linked: HashMap::new(),
+            search: PageSearch::default(),
             files: HashMap::new(),
             loads: ImageSchemes::Encrypted,
             computed: Vec::new(),
@@ -250,13 +282,10 @@ impl Addresses {
             }
             ContentRef::Page { page, space } => {
                 let space = space.as_ref().unwrap_or(&self.space);
-                let found = self.frames.get(space).and_then(|frame| Some((frame, frame.page(page)?)));
-                let Some((frame, at)) = found else { return ReferenceTarget::default() };
-                ReferenceTarget {
-                    href: self.entry_address(space, frame, at),
-                    name: Some(frame.entries[at].title.to_string()),
-                    is_outside: false,
-                }
+                let found = self.linked.get(space).and_then(|pages| pages.page(page));
+                let Some((name, path)) = found else { return ReferenceTarget::default() };
+                let href = self.space_address(space).map(|space| space + &path);
+                ReferenceTarget { href, name: Some(name), is_outside: false }
             }
             ContentRef::Anchor { anchor, page, space } => {
                 let whole = match (page, space) {

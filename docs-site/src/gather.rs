@@ -10,15 +10,16 @@ use docs_core::{
         document::{into_reading_view, memory},
         document_allowance, run_in_place,
     },
-    model::{ContentRef, Document, PageId, ReusableId, SpaceId},
-    platform::{ShownSpec, SpecDetail},
+    model::{ContentRef, Document, PageId, ReusableId, RevisionId, SpaceId},
+    platform::{EntityTag, PageSearch, ShownSpec, SpecDetail},
 };
 
 use crate::{
-    address::Addresses,
+    address::{Addresses, LinkedPages, SitePlace},
     descriptions::DescriptionParser,
     references::{DocumentReferences, MAX_SPACES, ReusableContents, Specs},
     site_cache::SiteCaches,
+    space_search::SearchedSpace,
     visit::Visit,
 };
 
@@ -57,7 +58,7 @@ impl EmbeddedContent {
     }
 }
 
-/// Loads the references of a page: the page trees of other spaces into `addresses`, and reusable content blocks into
+/// Loads the references of a page: the pages of other spaces into `addresses`, and reusable content blocks into
 /// the result.
 ///
 /// # Errors
@@ -73,15 +74,12 @@ pub(crate) async fn gather(
     let mut waiting = vec![(addresses.space.clone(), of_page)];
     let (mut room, mut allowance) = (ReuseBudget::default(), document_allowance());
     while let Some((space, found)) = waiting.pop() {
-        for other in found.spaces {
-            load_page_tree(visit, caches, addresses, &other).await?;
-        }
+        load_pages(visit, caches, addresses, (&space, &found)).await?;
         for (of, id) in found.reused {
             let key = (of.unwrap_or_else(|| space.clone()), id);
             if room.is_full() || gathered.reused.contains_key(&key) {
                 continue;
             }
-            load_page_tree(visit, caches, addresses, &key.0).await?;
             load_files(visit, caches, addresses, &key.0).await?;
             let content = visit.content(&key.0);
             let document = content.get_reusable_document_within(&key.1, Evaluated::Yes, &mut allowance);
@@ -164,41 +162,87 @@ pub(crate) async fn gather_specs(
     Ok(Specs { details, operations, descriptions })
 }
 
-/// Loads the page tree of a space of the site into `addresses`.
-async fn load_page_tree(
+/// Loads the pages that the content of a space references into `addresses`.
+async fn load_pages(
     visit: &Visit,
     caches: &SiteCaches,
     addresses: &mut Arc<Addresses>,
-    space: &SpaceId,
+    (space, references): (&SpaceId, &DocumentReferences),
 ) -> Result<()> {
-    let is_known = addresses.frames.contains_key(space) || addresses.frames.len() > MAX_SPACES;
-    if is_known || !addresses.has(space) {
-        return Ok(());
+    for (other, pages) in &references.pages {
+        load_space(visit, caches, addresses, (other.as_ref().unwrap_or(space), pages)).await?;
     }
+    Ok(())
+}
+
+/// Loads pages of a space of the site into `addresses`.
+async fn load_space(
+    visit: &Visit,
+    caches: &SiteCaches,
+    addresses: &mut Arc<Addresses>,
+    (space, pages): (&SpaceId, &BTreeSet<PageId>),
+) -> Result<()> {
+    let known = match addresses.linked.get(space) {
+        Some(LinkedPages::Tree(_)) => return Ok(()),
+        Some(LinkedPages::LookedUp(known)) => Some(known),
+        None if addresses.linked.len() > MAX_SPACES || !addresses.has(space) => return Ok(()),
+        None => None,
+    };
+    let is_new = |page: &&PageId| known.is_none_or(|known| !known.contains_key(*page));
+    let pages: Vec<PageId> = pages.iter().filter(is_new).cloned().collect();
     let places = visit.places();
     let Some(place) = places.iter().find(|place| place.space.space.id == *space) else { return Ok(()) };
-    match visit.keyed_page_tree(caches, place).await {
-        Ok((key, frame)) => {
-            let addresses = Arc::make_mut(addresses);
-            addresses.is_passing |= !key.is_current(&place.space.space.revision);
-            key.computed.into_iter().for_each(|tag| addresses.add_dependency(space, tag));
-            addresses.frames.insert(space.clone(), frame);
+    if pages.is_empty() {
+        return Ok(());
+    }
+    let addresses = Arc::make_mut(addresses);
+    let mut search = std::mem::take(&mut addresses.search);
+    let found = find_pages(visit, caches, place, &pages, &mut search).await;
+    addresses.search = search;
+    match found {
+        Ok((revision, computed, found)) => {
+            addresses.is_passing |= revision != place.space.space.revision;
+            computed.into_iter().for_each(|tag| addresses.add_dependency(space, tag));
+            match (addresses.linked.get_mut(space), found) {
+                (Some(LinkedPages::LookedUp(known)), LinkedPages::LookedUp(found)) => known.extend(found),
+                (_, found) => drop(addresses.linked.insert(space.clone(), found)),
+            }
         }
         // The visitor may have lost access, for example because its condition has changed since the site was read.
-        Err(error) if error.kind() == ErrorKind::NotFound => Arc::make_mut(addresses).is_passing = true,
+        Err(error) if error.kind() == ErrorKind::NotFound => addresses.is_passing = true,
         Err(error) => return Err(error),
     }
     Ok(())
 }
 
-/// Loads the files of a space whose page tree is loaded into `addresses`.
+/// Finds pages of a space. Returns them with the revision, and with the ETag of the sources of computed pages that they
+/// depend on.
+async fn find_pages(
+    visit: &Visit,
+    caches: &SiteCaches,
+    place: &SitePlace<'_>,
+    pages: &[PageId],
+    search: &mut PageSearch,
+) -> Result<(RevisionId, Option<EntityTag>, LinkedPages)> {
+    match SearchedSpace::open(visit, caches, place, pages.len(), search).await? {
+        SearchedSpace::Tree(key, tree) => Ok((key.revision, key.computed, LinkedPages::Tree(tree))),
+        SearchedSpace::Content(content) => {
+            let mut found = content.page_addresses(pages, search).await?;
+            let found = pages.iter().map(|page| (page.clone(), found.remove(page))).collect();
+            Ok((content.revision().clone(), None, LinkedPages::LookedUp(found)))
+        }
+    }
+}
+
+/// Loads the files of a space of the site into `addresses`.
 async fn load_files(
     visit: &Visit,
     caches: &SiteCaches,
     addresses: &mut Arc<Addresses>,
     space: &SpaceId,
 ) -> Result<()> {
-    if addresses.files.contains_key(space) || !addresses.frames.contains_key(space) {
+    let is_known = addresses.files.contains_key(space) || addresses.files.len() > MAX_SPACES;
+    if is_known || !addresses.has(space) {
         return Ok(());
     }
     let places = visit.places();
@@ -213,11 +257,11 @@ async fn load_files(
     Ok(())
 }
 
-/// Loads the page trees of the spaces that `targets` reference.
+/// Loads the pages that `targets` reference.
 ///
 /// # Errors
 /// Errors of the platform.
-pub(crate) async fn gather_references<'r>(
+pub(crate) async fn gather_targets<'r>(
     visit: &Visit,
     caches: &SiteCaches,
     targets: impl Iterator<Item = &'r ContentRef>,
@@ -225,23 +269,21 @@ pub(crate) async fn gather_references<'r>(
 ) -> Result<()> {
     let mut found = DocumentReferences::default();
     targets.for_each(|target| found.add(target));
-    gather_spaces(visit, caches, &found.spaces, addresses).await
+    gather_references(visit, caches, &found, addresses).await
 }
 
-/// Loads the page trees of `spaces`.
+/// Loads the pages that the space of `addresses` references.
 ///
 /// # Errors
 /// Errors of the platform.
-pub(crate) async fn gather_spaces(
+pub(crate) async fn gather_references(
     visit: &Visit,
     caches: &SiteCaches,
-    spaces: &[SpaceId],
+    references: &DocumentReferences,
     addresses: &mut Arc<Addresses>,
 ) -> Result<()> {
-    for space in spaces {
-        load_page_tree(visit, caches, addresses, space).await?;
-    }
-    Ok(())
+    let space = addresses.space.clone();
+    load_pages(visit, caches, addresses, (&space, references)).await
 }
 
 #[cfg(test)]

@@ -56,6 +56,7 @@ mod site_cache;
 mod social;
 mod sources;
 mod space_files;
+mod space_search;
 mod tagged_bytes;
 mod theme;
 mod tower;

@@ -10,7 +10,7 @@ use std::{
 };
 
 use docs_core::model::{
-    ContentRef, GitBlob, PageBase, PageCover, PageId, PageLayout, RevisionPage, SpaceId, Timestamp,
+    ContentRef, GitBlob, PageBase, PageCover, PageId, PageLayout, RevisionPage, Timestamp,
 };
 
 use crate::{emoji::emoji_or_characters, encode::encode_path, references::DocumentReferences};
@@ -102,8 +102,8 @@ pub(crate) struct PageTree {
     by_id: Vec<u32>,
     /// The entries that have a path, ordered by the hash of its lower-case form.
     by_path: Vec<(u64, u32)>,
-    /// Other spaces that links in the tree reference.
-    pub(crate) linked: Vec<SpaceId>,
+    /// The pages of other spaces that links in the tree reference.
+    pub(crate) linked: DocumentReferences,
 }
 
 impl PageTree {
@@ -134,7 +134,8 @@ impl PageTree {
             stack.extend(below.into_iter().rev().map(|page| TraversalStep::Page(page, Some(at))));
         }
         frame.entries.shrink_to_fit();
-        frame.linked = links.into_spaces();
+        links.pages.remove(&None);
+        frame.linked = links;
         frame.build_index();
         frame.group_by_parent();
         frame
@@ -267,9 +268,8 @@ impl PageTree {
     pub(crate) fn weight(&self) -> usize {
         let entries: usize = self.entries.iter().map(PageTreeEntry::weight).sum();
         let tables = self.shown.len() + self.documents.len() + self.navigated.len() + self.by_id.len();
-        let linked: usize = self.linked.iter().map(|space| 2 * ALLOCATION_BYTES + space.as_str().len()).sum();
         let tables = tables * size_of::<u32>() + self.by_path.len() * size_of::<(u64, u32)>();
-        entries + tables + linked
+        entries + tables + self.linked.weight()
     }
 }
 

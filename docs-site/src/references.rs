@@ -1,12 +1,19 @@
 //! The references of a document: other spaces of the site, reusable content and OpenAPI operations.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
 
-/// The maximum number of page trees of other spaces that are loaded for the links of a page.
+/// The maximum number of other spaces that the links of a page refer to.
 pub(crate) const MAX_SPACES: usize = 20;
+/// The maximum number of pages of a large space that the links of a page refer to.
+const MAX_SPACE_PAGES: usize = 5_000;
 
 use docs_core::{
-    model::{BlockKind, CellValue, ContentRef, Document, DocumentPart, InlineKind, ReusableId, SpaceId},
+    model::{
+        BlockKind, CellValue, ContentRef, Document, DocumentPart, InlineKind, PageId, ReusableId, SpaceId,
+    },
     platform::{SpecDetail, SpecSubject},
 };
 
@@ -27,7 +34,8 @@ pub(crate) struct Specs {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DocumentReferences {
-    pub(crate) spaces: Vec<SpaceId>,
+    /// The referenced pages, by space. `None` is the space of the document.
+    pub(crate) pages: BTreeMap<Option<SpaceId>, BTreeSet<PageId>>,
     pub(crate) reused: Vec<(Option<SpaceId>, ReusableId)>,
     /// The slugs of the OpenAPI specifications that the document shows, and the number of their operations, webhooks
     /// and schemas.
@@ -56,15 +64,11 @@ impl DocumentReferences {
         found
     }
 
-    /// Returns the other spaces with referenced pages.
-    pub(crate) fn into_spaces(self) -> Vec<SpaceId> {
-        self.spaces
-    }
-
     /// Returns the approximate memory in bytes.
     pub(crate) fn weight(&self) -> usize {
         let specs = self.specs.0.iter().map(|slug| 32 + slug.len()).sum::<usize>();
-        self.spaces.len() * 64 + self.reused.len() * 128 + specs
+        let pages = self.pages.values().map(|pages| 512 + pages.len() * 100).sum::<usize>();
+        pages + self.reused.len() * 128 + specs
     }
 
     fn add_block(&mut self, kind: &BlockKind) {
@@ -90,13 +94,22 @@ impl DocumentReferences {
         }
     }
 
-    /// Adds the space or reusable content block that a target references.
+    fn add_page(&mut self, space: Option<&SpaceId>, page: &PageId) {
+        let space = space.cloned();
+        let others = self.pages.len() - usize::from(self.pages.contains_key(&None));
+        if space.is_none() || self.pages.contains_key(&space) || others <= MAX_SPACES {
+            let pages = self.pages.entry(space).or_default();
+            if pages.len() < MAX_SPACE_PAGES {
+                pages.insert(page.clone());
+            }
+        }
+    }
+
+    /// Adds the page or reusable content block that a target references.
     pub(crate) fn add(&mut self, target: &ContentRef) {
         match target {
-            ContentRef::Page { space: Some(space), .. } | ContentRef::Anchor { space: Some(space), .. }
-                if self.spaces.len() <= MAX_SPACES && !self.spaces.contains(space) =>
-            {
-                self.spaces.push(space.clone());
+            ContentRef::Page { page, space } | ContentRef::Anchor { page: Some(page), space, .. } => {
+                self.add_page(space.as_ref(), page);
             }
             ContentRef::ReusableContent { reusable_content, space } => {
                 self.reused.push((space.clone(), reusable_content.clone()));
@@ -118,6 +131,17 @@ mod tests {
             found.add(&ContentRef::Page { page: "page".parse().expect("an id"), space });
         }
         // The space of the page itself may be included.
-        assert_eq!(found.into_spaces().len(), MAX_SPACES + 1);
+        assert_eq!(found.pages.len(), MAX_SPACES + 1);
+    }
+
+    #[test]
+    fn pages_of_a_space_beyond_the_bound_are_left_out() {
+        let mut found = DocumentReferences::default();
+        let space = Some("space".parse().expect("an id"));
+        for number in 0..MAX_SPACE_PAGES + 9 {
+            let page = format!("page{number}").parse().expect("an id");
+            found.add(&ContentRef::Page { page, space: space.clone() });
+        }
+        assert_eq!(found.pages[&space].len(), MAX_SPACE_PAGES);
     }
 }

@@ -12,6 +12,7 @@ use crate::{
     cache::{EXPECTED_ENTRIES, EXPECTED_LARGE_ENTRIES, EntryWeigher, Versioned},
     known_site::KnownSite,
     machine::PageTreeSummary,
+    page_tree::PageTree,
     page_tree_cache::{BuildCache, PageTreeCache, PageTreeKey},
     space_files::SpaceFiles,
 };
@@ -61,6 +62,11 @@ impl SiteCaches {
             sites: Cache::with_weighter(EXPECTED_ENTRIES, unit / 2, EntryWeigher),
             open: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, unit, EntryWeigher),
         }
+    }
+
+    /// Returns the page tree for a key, if it is cached.
+    pub(crate) fn known_page_tree(&self, key: &PageTreeKey) -> Option<Arc<PageTree>> {
+        self.page_tags.get(key).and_then(|tag| self.frames.get(&tag))
     }
 
     /// Returns the cached site at a URL for anonymous visitors, if it is still valid.

@@ -11,8 +11,8 @@ use docs_core::{
         SiteSpaceId, SpaceId,
     },
     platform::{
-        AnonymousViewVersion, ContentHandle, ContentOptions, OpenSite, ShownDocument, SiteHandle,
-        SpaceHandle, Tenant,
+        AnonymousViewVersion, ContentHandle, ContentOptions, ContentSnapshot, OpenSite, ShownDocument,
+        SiteHandle, SpaceHandle, Tenant,
     },
     store::PageRequest,
 };
@@ -394,26 +394,48 @@ impl Visit {
         caches: &SiteCaches,
         place: &SitePlace<'_>,
     ) -> Result<(PageTreeKey, Arc<PageTree>)> {
-        let mut key = self.page_tree_key(place);
-        let cached = |key: &PageTreeKey| caches.page_tags.get(key).and_then(|tag| caches.frames.get(&tag));
-        let is_live = !self.is_previewed(&key.space);
-        // Only trees without computed pages are cached under a key without the ETag.
-        if let Some(frame) = cached(&key).filter(|_| is_live) {
-            return Ok((key, frame));
+        if let Some(cached) = self.cached_page_tree(caches, place) {
+            return Ok(cached);
         }
         let content = self.content(&place.space.space.id).snapshot().await?;
+        self.page_tree_of(caches, place, &content).await
+    }
+
+    /// Returns the page tree of a space without computed pages, with its cache key, if it is cached.
+    pub(crate) fn cached_page_tree(
+        &self,
+        caches: &SiteCaches,
+        place: &SitePlace<'_>,
+    ) -> Option<(PageTreeKey, Arc<PageTree>)> {
+        // Only trees without computed pages are cached under a key without the ETag.
+        let key = self.page_tree_key(place);
+        let frame = caches.known_page_tree(&key).filter(|_| !self.is_previewed(&key.space))?;
+        Some((key, frame))
+    }
+
+    /// Returns the page tree of the content of a space, with its cache key.
+    ///
+    /// # Errors
+    /// Errors of the platform.
+    pub(crate) async fn page_tree_of(
+        &self,
+        caches: &SiteCaches,
+        place: &SitePlace<'_>,
+        content: &ContentSnapshot,
+    ) -> Result<(PageTreeKey, Arc<PageTree>)> {
+        let mut key = self.page_tree_key(place);
         let shown = ContentOptions::default();
         let build = async {
             let pages = content.pages(shown).await?;
             tokio::task::spawn_blocking(|| PageTree::from_pages(pages)).await.map_err(Error::internal)
         };
-        if !is_live {
+        if self.is_previewed(&key.space) {
             return Ok((key, Arc::new(build.await?)));
         }
         key.computed = content.computed_tag().await?;
         // The content may be newer than the site record.
         key.revision = content.revision().clone();
-        if let Some(frame) = cached(&key) {
+        if let Some(frame) = caches.known_page_tree(&key) {
             return Ok((key, frame));
         }
         let tag = content.pages_tag(shown).await?;

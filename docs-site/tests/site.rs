@@ -36,6 +36,8 @@ mod machines;
 mod markup;
 #[path = "site/moments.rs"]
 mod moments;
+#[path = "site/other_spaces.rs"]
+mod other_spaces;
 #[path = "site/pages.rs"]
 mod pages;
 #[path = "site/payloads.rs"]

@@ -36,7 +36,7 @@ pub use content::{
         ValueDetail, VariableDetail,
     },
     read::{
-        ContentOptions, ContentSnapshot, CountedPage, MarkdownRefs, PageRedirect, ShownDocument,
+        ContentOptions, ContentSnapshot, CountedPage, MarkdownRefs, PageAddress, PageRedirect, ShownDocument,
         TaggedRevision, open_site::OpenSite,
     },
 };
@@ -89,5 +89,5 @@ pub use people::{
     saml::{SamlAnswer, SamlSession, SamlStart},
     users::{NewToken, NewUser, TokenInfo, TokenSecret},
 };
-pub use publishing::{variant_search::VariantSearch, visitors::AnonymousViewVersion};
+pub use publishing::{page_search::PageSearch, visitors::AnonymousViewVersion};
 pub use sites::structure::places::SiteSpaceFilter;

@@ -20,7 +20,7 @@ use docs_core::{
 use super::markdown_page::MarkdownPage;
 use crate::{
     address::SitePlace,
-    gather::gather_references,
+    gather::gather_targets,
     page::{Caches, PageContext, PageKey, SpaceKey, find_page},
     render::MAX_RESOLVED_BYTES,
     sources::Basis,
@@ -103,7 +103,7 @@ pub(crate) async fn page_markdown(
     let targets = run_on_text(&text, references).await;
     let visit = scene.visit;
     let linked = targets.iter().map(|(_, target)| target);
-    gather_references(visit, &caches.sites, linked, &mut scene.addresses).await?;
+    gather_targets(visit, &caches.sites, linked, &mut scene.addresses).await?;
     let own = scene.frame.page(&id).and_then(|at| scene.addresses.entry_address(&space, &scene.frame, at));
     let own = own.unwrap_or_default();
     let up = relative_root(own.strip_prefix(scene.site_base()).unwrap_or_default());

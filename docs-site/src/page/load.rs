@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use docs_core::{
     Result,
     model::{ContentRef, Customization},
-    platform::VariantSearch,
+    platform::PageSearch,
 };
 
 use super::{
@@ -14,10 +14,11 @@ use super::{
     page_key::SpaceKey,
 };
 use crate::{
-    address::SitePlace,
+    address::{LinkedPages, SitePlace},
     encode::encode_path,
-    gather::{gather_references, gather_spaces},
+    gather::{gather_references, gather_targets},
     page_tree::EntryKind,
+    space_search::SearchedSpace,
     visit::Visit,
     words::Words,
 };
@@ -50,11 +51,11 @@ impl<'s> PageContext<'s> {
             }),
         };
         let mut addresses = around.addresses.clone();
-        addresses.frames.insert(addresses.space.clone(), Arc::clone(&frame));
+        addresses.linked.insert(addresses.space.clone(), LinkedPages::Tree(Arc::clone(&frame)));
         addresses.files.insert(addresses.space.clone(), visit.files(&caches.sites, &place).await?);
         let mut addresses = Arc::new(addresses);
-        gather_spaces(visit, &caches.sites, &frame.linked, &mut addresses).await?;
-        gather_references(visit, &caches.sites, link_targets(look), &mut addresses).await?;
+        gather_references(visit, &caches.sites, &frame.linked, &mut addresses).await?;
+        gather_targets(visit, &caches.sites, link_targets(look), &mut addresses).await?;
         let scene = Self {
             visit,
             canonical_base: visit.canonical_base(&visit.place()?),
@@ -85,21 +86,31 @@ impl<'s> PageContext<'s> {
     pub(super) async fn find_variants(&mut self, caches: &Caches, at: usize) -> Result<()> {
         let Some(entry) = self.frame.entries.get(at) else { return Ok(()) };
         let path = if self.frame.first() == Some(at) { "" } else { &*entry.path };
-        let (mut found, mut search) = (Vec::new(), VariantSearch::default());
+        let (mut found, mut search, mut searched) = (Vec::new(), PageSearch::default(), 0);
         let (mut is_passing, mut computed) = (false, Vec::new());
         for (number, place) in self.variants() {
             if place.space.id == self.place.space.id {
                 found.push((number, encode_path(path)));
                 continue;
             }
-            if !search.has_room() {
+            if searched == PageSearch::MAX_VARIANTS || !search.has_room() {
                 continue;
             }
-            let (key, frame) = self.visit.keyed_page_tree(&caches.sites, place).await?;
-            search.add(frame.entries.len() as u64);
-            is_passing |= !key.is_current(&place.space.space.revision);
-            computed.extend(key.computed.map(|tag| (key.space, tag)));
-            if frame.find(path).is_some_and(|at| frame.entries[at].kind == EntryKind::Document) {
+            searched += 1;
+            let own = &place.space.space.revision;
+            let has_page = match SearchedSpace::open(self.visit, &caches.sites, place, 1, &mut search).await?
+            {
+                SearchedSpace::Tree(key, frame) => {
+                    is_passing |= !key.is_current(own);
+                    computed.extend(key.computed.map(|tag| (key.space, tag)));
+                    frame.find(path).is_some_and(|at| frame.entries[at].kind == EntryKind::Document)
+                }
+                SearchedSpace::Content(content) => {
+                    is_passing |= content.revision() != own;
+                    content.has_document_at(path, &mut search).await?
+                }
+            };
+            if has_page {
                 found.push((number, encode_path(path)));
             }
         }

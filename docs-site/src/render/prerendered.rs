@@ -74,8 +74,10 @@ impl PrerenderedPage {
         let gaps = found.iter().map(|gap| memory(&gap.document()) + size_of::<(NamedMarkup, Placeholder)>());
         let gaps = gaps.sum::<usize>();
         let (pieces, end) = split_at_placeholders(html.into_string(), found)?;
-        let (references, outline) =
+        let (mut references, outline) =
             (DocumentReferences::from_document(document), Outline::new(document, manner.words));
+        // A page is rendered with the page tree of its space.
+        references.pages.remove(&None);
         let text = |named: &NamedMarkup| named.as_str().len();
         let html = pieces.iter().map(|(piece, _)| text(piece)).sum::<usize>() + text(&end);
         let weight = gaps + html + outline.weight() + references.weight();

@@ -19,7 +19,7 @@ use crate::{exports::Files, world::World};
 const MAX_PAGE: usize = 200_000;
 
 /// Imports a table of contents.
-async fn import(w: &World, space: &SpaceId, contents: &str) {
+pub(crate) async fn import(w: &World, space: &SpaceId, contents: &str) {
     w.git.put("README.md", "# Welcome\n\nHello.\n");
     w.git.put("SUMMARY.md", format!("# Table of contents\n\n* [Welcome](README.md)\n{contents}"));
     let from: ImportGitRepository =

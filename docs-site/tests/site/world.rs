@@ -1,6 +1,12 @@
 //! A platform with sites, and a client that reads them.
 
-use std::sync::Arc;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use data_encoding::BASE64URL_NOPAD;
 use docs_core::{
@@ -10,7 +16,8 @@ use docs_core::{
         PutOpenApiSpec, SiteId, SiteSpaceId, SiteSpacesInput, SiteVisibility, SpaceId, SpecSource,
         SpecVisibility, UpdateContent, UpdateOpenApiSpec, UpdateSite,
     },
-    platform::{Caller, NewUser},
+    platform::{Builder, Caller, NewUser},
+    ports::{Metric, Metrics},
 };
 use docs_memstore::{
     CallKind, FaultPlan, FaultStore, ManualClock, MemGit, MemObjects, MemSearch, MemStore, SeededIds,
@@ -38,6 +45,40 @@ pub(crate) struct World {
     pub(crate) git: MemGit,
     stores: Stores,
     app: BoxEndpoint<'static>,
+}
+
+/// A server that counts the page trees it reads.
+pub(crate) struct Measured {
+    pub(crate) platform: Platform,
+    pub(crate) app: BoxEndpoint<'static>,
+    trees: Arc<TreeReads>,
+}
+
+impl Measured {
+    /// Returns the number of page trees that were built from content so far. Later calls within a second return the same
+    /// number.
+    pub(crate) async fn built_trees(&self) -> u64 {
+        self.platform.measure().await.expect("measured");
+        self.trees.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The number of page trees that were not cached.
+#[derive(Debug, Default)]
+struct TreeReads(AtomicU64);
+
+impl Metrics for TreeReads {
+    fn add(&self, _: &'static Metric, _: &[&'static str], _: u64) {}
+
+    fn set_total(&self, _: &'static Metric, labels: &[&'static str], total: u64) {
+        if labels == ["trees", "miss"] {
+            self.0.store(total, Ordering::Relaxed);
+        }
+    }
+
+    fn set(&self, _: &'static Metric, _: &[&'static str], _: f64) {}
+
+    fn observe(&self, _: &'static Metric, _: &[&'static str], _: Duration) {}
 }
 
 /// A response.
@@ -95,6 +136,13 @@ impl World {
     /// Creates another server over the same stores, with empty caches of this size.
     pub(crate) fn server_with(&self, config: SiteConfig) -> BoxEndpoint<'static> {
         sites_with(&platform(&self.stores, &self.clock, &self.git, BASE), config)
+    }
+
+    /// Creates another server over the same stores, with empty caches, that counts the page trees it reads.
+    pub(crate) fn measured(&self) -> Measured {
+        let trees = Arc::<TreeReads>::default();
+        let platform = builder(&self.stores, &self.clock, &self.git, BASE).metrics(trees.clone()).build();
+        Measured { app: sites(&platform), platform, trees }
     }
 
     /// Returns the number of transactions started so far.
@@ -247,7 +295,11 @@ impl World {
 type Stores = (FaultStore<MemStore>, Arc<MemObjects>, Arc<MemSearch>);
 
 /// Creates a platform over stores that can be shared.
-fn platform((store, objects, search): &Stores, clock: &ManualClock, git: &MemGit, base: &str) -> Platform {
+fn platform(stores: &Stores, clock: &ManualClock, git: &MemGit, base: &str) -> Platform {
+    builder(stores, clock, git, base).build()
+}
+
+fn builder((store, objects, search): &Stores, clock: &ManualClock, git: &MemGit, base: &str) -> Builder {
     let (objects, search) = (Arc::clone(objects), Arc::clone(search));
     Platform::builder(Arc::new(store.clone()), objects)
         .clock(clock.clone())
@@ -256,7 +308,6 @@ fn platform((store, objects, search): &Stores, clock: &ManualClock, git: &MemGit
         .git(Arc::new(git.clone()))
         .spec_reader(Arc::new(OpenApiReader))
         .base_url(base)
-        .build()
 }
 
 fn sites(platform: &Platform) -> BoxEndpoint<'static> {

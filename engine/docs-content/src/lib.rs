@@ -22,6 +22,7 @@ mod follow;
 mod keys;
 mod links;
 mod load;
+mod lookup;
 pub mod map;
 mod mark;
 mod merge;

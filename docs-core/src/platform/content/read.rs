@@ -5,6 +5,7 @@ mod computed;
 mod computed_sources;
 pub(in crate::platform) mod documents;
 mod includes;
+mod lookup;
 mod meta_links;
 pub(in crate::platform) mod open_site;
 mod page_steps;
@@ -23,7 +24,8 @@ use docs_macros::boxed;
 
 use self::page_steps::{StepMeter, step_limit};
 pub use self::{
-    documents::ShownDocument, page_steps::CountedPage, redirects::PageRedirect, snapshot::ContentSnapshot,
+    documents::ShownDocument, lookup::PageAddress, page_steps::CountedPage, redirects::PageRedirect,
+    snapshot::ContentSnapshot,
 };
 pub(in crate::platform) use self::{page_trees::PageTrees, view::page_base};
 use crate::{

@@ -146,7 +146,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "outline",
             "placement",
             "share_links",
-            "variant_search",
+            "page_search",
             "visitors",
             "address",
             "mentions",

@@ -2,8 +2,8 @@
 
 use docs_core::{
     Actor,
-    model::{SiteVisibility, SpaceId},
-    platform::{ContentOptions, ContentVersion, JsonAnswer},
+    model::{DocumentPage, PageId, RevisionPage, SiteVisibility, SpaceId},
+    platform::{ContentOptions, ContentSnapshot, ContentVersion, JsonAnswer, PageSearch},
 };
 use serde_json::json;
 
@@ -130,4 +130,85 @@ async fn snapshots_of_visitors_who_see_the_same_pages_have_equal_tags() {
     assert_ne!(eve.pages_tag(shown).await.expect("a tag"), tag);
     assert_eq!(ada.pages(shown).await.expect("pages"), bob.pages(shown).await.expect("pages"));
     assert_eq!(eve.pages(shown).await.expect("pages").len(), PAGES - PAGES / 3);
+}
+
+#[tokio::test]
+async fn page_lookups_agree_with_the_page_tree() {
+    let (w, _) = world().await;
+    let docs = adapted(&w).await;
+    let large = large_space(&w).await;
+    place(&w, &docs, &large).await;
+    show(&w, &docs, SiteVisibility::Public).await;
+    let all = listed(&snapshot(&w, &w.admin, &large).await).await;
+    for plan in ["pro", "free"] {
+        let visitor = visitor(&w, &docs, &json!({ "plan": plan })).await;
+        let content = snapshot(&w, &visitor, &large).await;
+        let visible = listed(&content).await;
+        let first = visible[0].0.clone();
+        assert_eq!(first == all[0].0, plan == "pro", "the first page has a condition");
+        let ids: Vec<PageId> = all.iter().map(|(id, _)| id.clone()).collect();
+        let found = content.page_addresses(&ids, &mut PageSearch::default()).await.expect("addresses");
+        assert_eq!(found.len(), visible.len());
+        for (id, page) in visible {
+            let path = if id == first { "" } else { page.path.as_str() };
+            assert_eq!((&*found[&id].title, &*found[&id].path), (&*page.base.title, path));
+        }
+        for (at, (id, page)) in all.iter().enumerate().step_by(17) {
+            let mut search = PageSearch::default();
+            let has =
+                content.has_document_at(&page.path.to_uppercase(), &mut search).await.expect("searched");
+            assert_eq!(has, found.contains_key(id), "{at}");
+        }
+        assert!(content.has_document_at("", &mut PageSearch::default()).await.expect("searched"));
+        let mut full = PageSearch::default();
+        full.add(PageSearch::MAX_PAGES);
+        assert!(content.page_addresses(&ids, &mut full).await.expect("addresses").is_empty());
+        assert!(!content.has_document_at("", &mut full).await.expect("searched"));
+    }
+}
+
+#[tokio::test]
+async fn the_first_document_is_hidden_only_without_others() {
+    let (w, _) = world().await;
+    let id = space(&w, "Hidden").await;
+    let page = |title: &str| json!({ "operation": "insert_page", "title": title, "document": {} });
+    let mut hidden = page("Hidden");
+    hidden["hidden"] = true.into();
+    edit(&w, &id, json!([hidden, page("Shown")])).await.expect("edited");
+    let at = |pages: &[(PageId, DocumentPage)], title: &str| {
+        pages.iter().find(|(_, page)| page.base.title == title).expect("a page").0.clone()
+    };
+    let pages = listed(&snapshot(&w, &w.admin, &id).await).await;
+    let mut below = page("Below");
+    below["into"] = at(&pages, "Hidden").as_str().into();
+    edit(&w, &id, json!([below])).await.expect("edited");
+    let first = async || {
+        let content = snapshot(&w, &w.admin, &id).await;
+        let pages = listed(&content).await;
+        let ids: Vec<PageId> = pages.iter().map(|(id, _)| id.clone()).collect();
+        let found = content.page_addresses(&ids, &mut PageSearch::default()).await.expect("addresses");
+        let first = pages.into_iter().filter(|(id, _)| found[id].path.is_empty());
+        first.map(|(_, page)| page.base.title).collect::<Vec<_>>()
+    };
+    assert_eq!(first().await, ["Shown"]);
+    let shown = at(&pages, "Shown");
+    edit(&w, &id, json!([{ "operation": "delete_page", "page": shown }])).await.expect("edited");
+    assert_eq!(first().await, ["Hidden"]);
+}
+
+async fn snapshot(w: &World, reader: &Actor, space: &SpaceId) -> ContentSnapshot {
+    let live = ContentVersion::space(space.clone());
+    w.platform.as_actor(reader).content(&live).snapshot().await.expect("content")
+}
+
+/// Returns all documents in the order of the tree.
+async fn listed(content: &ContentSnapshot) -> Vec<(PageId, DocumentPage)> {
+    let pages = content.pages(ContentOptions::default()).await.expect("pages");
+    let (mut all, mut left) = (Vec::new(), pages.into_iter().rev().collect::<Vec<_>>());
+    while let Some(page) = left.pop() {
+        let RevisionPage::Document(mut page) = page else { panic!("{page:?}") };
+        left.extend(std::mem::take(&mut page.pages).into_iter().rev());
+        all.push((page.base.id.clone(), *page));
+    }
+    all
 }

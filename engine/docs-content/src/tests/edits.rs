@@ -522,3 +522,39 @@ proptest! {
         prop_assert_eq!(apply(&content, empty, &done), root);
     }
 }
+
+#[test]
+fn few_pages_are_read_without_the_whole_tree() {
+    let objects = Arc::new(MemObjects::new());
+    let root = now(cold(&objects).build(DOMAIN, time(0), many_pages(20_000))).unwrap().root;
+    let view = cold(&objects).view(DOMAIN, root);
+    let children = now(view.children(None)).unwrap();
+    let (mut listed, mut after) = (Vec::new(), None);
+    loop {
+        let last = after.as_ref().map(|(id, entry): &(PageId, PageEntry)| (&entry.rank, id));
+        let batch = now(view.children_after(None, last, 150)).unwrap();
+        let Some(last) = batch.last().cloned() else { break };
+        after = Some(last);
+        listed.extend(batch);
+    }
+    assert_eq!(listed, children);
+    let first = now(view.pages_after(None, 10)).unwrap();
+    let next = now(view.pages_after(first.last().map(|(id, _)| id), 10)).unwrap();
+    let number = |pages: &[(PageId, PageEntry)]| pages.iter().map(|(id, _)| id.clone()).collect::<Vec<_>>();
+    assert_eq!([number(&first), number(&next)].concat(), (0..20).map(id).collect::<Vec<_>>());
+
+    let ids = [id(12_345), id(90_000), id(40)];
+    let content = cold(&objects);
+    let view = content.view(DOMAIN, root);
+    let lineages = now(view.lineages(&ids)).unwrap();
+    assert!(content.cost().nodes_loaded <= 20, "{:?}", content.cost());
+    for (id, lineage) in ids.iter().zip(&lineages) {
+        let page = now(view.page(id)).unwrap().map(|entry| (id.clone(), entry));
+        let expected: Vec<_> = page.into_iter().chain(now(view.ancestors(id)).unwrap()).collect();
+        assert_eq!(*lineage, expected);
+    }
+    assert!(lineages[0].len() > 1 && lineages[1].is_empty());
+    let content = cold(&objects);
+    now(content.view(DOMAIN, root).children_after(None, None, 8)).unwrap();
+    assert!(content.cost().nodes_loaded <= 20, "{:?}", content.cost());
+}

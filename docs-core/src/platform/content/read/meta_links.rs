@@ -7,19 +7,18 @@ use docs_macros::boxed;
 use super::{ContentOptions, ReadableRevision};
 use crate::{
     Error, ErrorKind, Result,
-    content::PageKind,
     model::{ContentRef, PageId, PageMetaLinks, SiteVisibility},
     platform::{
         kernel::{actor::Actor, content_version::ContentVersion, platform::Platform, urls::percent_encode},
         nouns::ContentHandle,
-        publishing::{outline::SiteOutline, placement::Placement, variant_search::VariantSearch},
+        publishing::{outline::SiteOutline, page_search::PageSearch, placement::Placement},
     },
     store::Tx,
 };
 
 impl<'p> ContentHandle<'p> {
     /// Reads the addresses of a page for search engines: its URL on the site that publishes the space, and the pages at
-    /// the same path in the other languages of the site. [`VariantSearch`](crate::platform::VariantSearch) bounds the
+    /// the same path in the other languages of the site. [`PageSearch`](crate::platform::PageSearch) bounds the
     /// variants that are searched.
     ///
     /// # Errors
@@ -51,15 +50,11 @@ impl<'p> ContentHandle<'p> {
         // Objects may need the same connection pool as the transaction, so it is ended first.
         drop(tx);
         let path = platform.visible_path(&at, page).await?;
-        let is_home = at.home().await?.as_ref() == Some(page);
-        let (mut alternates, mut search) = (Vec::new(), VariantSearch::default());
+        let is_home = at.home(&mut PageSearch::default()).await?.as_ref() == Some(page);
+        let (mut alternates, mut search) = (Vec::new(), PageSearch::default());
         for variant in variants {
             let found = match is_home {
-                true if !search.has_room() => break,
-                true => {
-                    search.add(variant.view.counts().await?.pages);
-                    variant.home().await?
-                }
+                true => variant.home(&mut search).await?,
                 false => variant.visible_page_at(&path).await?,
             };
             let space = variant.space().id.clone();
@@ -75,19 +70,9 @@ impl<'p> ContentHandle<'p> {
 }
 
 impl ReadableRevision {
-    /// Returns the first document visible to the reader, which a site shows at the URL of the space. Documents hidden
-    /// from the navigation count only if there are no others.
-    async fn home(&self) -> Result<Option<PageId>> {
-        let tree = self.view.tree().await?;
-        let visible = self.content_filter().await?.visible_pages(&tree).await?;
-        let pages = || {
-            let pages = tree.pages().iter().zip(visible.iter()).filter(|(_, visible)| **visible);
-            let has_text = |kind| matches!(kind, PageKind::Document | PageKind::Computed);
-            pages.map(|(page, _)| page).filter(move |page| has_text(page.entry.kind))
-        };
-        let first = pages().find(|page| !page.entry.hidden).or_else(|| pages().next());
-        // A computed page is replaced by generated pages.
-        Ok(first.filter(|page| page.entry.kind == PageKind::Document).map(|page| page.id.clone()))
+    /// Returns the first document visible to the reader. The visited pages are added to `search`.
+    async fn home(&self, search: &mut PageSearch) -> Result<Option<PageId>> {
+        self.first_document(&self.content_filter().await?, search).await
     }
 
     /// Returns the page at a path if it is visible to the reader.
@@ -126,7 +111,7 @@ impl Platform {
         let others = others.filter(|place| place.id != own.id && !outline.is_draft_place(place));
         let mut languages = BTreeSet::from([at.space().language]);
         let mut variants = Vec::new();
-        for place in others.take(VariantSearch::MAX_VARIANTS) {
+        for place in others.take(PageSearch::MAX_VARIANTS) {
             match self.locate_read(tx, actor, &ContentVersion::space(place.space.clone())).await {
                 Ok(variant) => {
                     let language = variant.space().language;

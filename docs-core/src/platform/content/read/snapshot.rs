@@ -3,6 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use docs_macros::boxed;
+use tokio::sync::OnceCell;
 
 use super::{ContentOptions, ReadableRevision, filter_visible};
 use crate::{
@@ -18,10 +19,11 @@ use crate::{
 
 /// The content of one revision as a reader sees it. Its parts are read separately.
 pub struct ContentSnapshot {
-    platform: Platform,
-    at: ReadableRevision,
-    tree: Arc<PageTree>,
-    filter: ContentFilter,
+    pub(super) platform: Platform,
+    pub(super) at: ReadableRevision,
+    /// The page tree, once a part needs it.
+    tree: OnceCell<Arc<PageTree>>,
+    pub(super) filter: ContentFilter,
 }
 
 impl fmt::Debug for ContentSnapshot {
@@ -39,9 +41,8 @@ impl<'p> ContentHandle<'p> {
     pub async fn snapshot(self) -> Result<ContentSnapshot> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let at = platform.locate_content(actor, &self.of.to_content_version()).await?;
-        let tree = at.view.tree().await?;
         let filter = at.content_filter().await?;
-        Ok(ContentSnapshot { platform: platform.clone(), at, tree, filter })
+        Ok(ContentSnapshot { platform: platform.clone(), at, tree: OnceCell::new(), filter })
     }
 }
 
@@ -52,6 +53,10 @@ impl ContentSnapshot {
         &self.at.revision
     }
 
+    async fn tree(&self) -> Result<&Arc<PageTree>> {
+        self.tree.get_or_try_init(async || Ok(self.at.view.tree().await?)).await
+    }
+
     /// Computes the ETag of the specifications from which pages are computed, like
     /// [`computed_tag`](ContentHandle::computed_tag).
     ///
@@ -60,7 +65,7 @@ impl ContentSnapshot {
     #[boxed('s)]
     pub async fn computed_tag<'s>(&'s self) -> Result<Option<EntityTag>> {
         let org = &self.at.space().organization;
-        self.platform.computed_specs_tag(org, &self.tree, self.at.spec_audience()).await
+        self.platform.computed_specs_tag(org, self.tree().await?, self.at.spec_audience()).await
     }
 
     /// Computes a tag that is equal for equal [`pages`](Self::pages). Visitors with different claims have equal tags if
@@ -70,7 +75,7 @@ impl ContentSnapshot {
     /// Errors of the store.
     #[boxed('s)]
     pub async fn pages_tag<'s>(&'s self, shown: ContentOptions) -> Result<EntityTag> {
-        let key = self.platform.page_tree_key(&self.at, &self.tree, &self.filter, shown).await?;
+        let key = self.platform.page_tree_key(&self.at, self.tree().await?, &self.filter, shown).await?;
         EntityTag::from_answer(&key.to_string())
     }
 
@@ -80,7 +85,7 @@ impl ContentSnapshot {
     /// Errors of the store.
     #[boxed('s)]
     pub async fn pages<'s>(&'s self, shown: ContentOptions) -> Result<Vec<RevisionPage>> {
-        self.platform.tree_view(&self.at, &self.tree, &self.filter, shown).await
+        self.platform.tree_view(&self.at, self.tree().await?, &self.filter, shown).await
     }
 
     /// Lists all files. Their URLs are those of the reader.

@@ -87,6 +87,7 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
     (
         "Choice between two ways of work with the same result",
         &[
+            "docs-site/src/space_search.rs::MAX_SMALL_SPACE",
             "adapters/docs-git/src/clone.rs::SHALLOW_DEPTH",
             "adapters/docs-openapi/src/node.rs::MAX_LINEAR_FIELDS",
             "docs-core/src/platform/exchange/git/import/moved.rs::MAX_TEXTS_PER_LINE",

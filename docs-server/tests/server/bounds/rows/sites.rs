@@ -423,6 +423,12 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-site/src/references.rs::spaces_beyond_the_bound_are_left_out",
             ).within("structure of a site"),
             bound(
+                "Pages of another space that a page links to, if the space is large",
+                "docs-site/src/references.rs::MAX_SPACE_PAGES",
+                Beyond::LeftOut,
+                "docs-site/src/references.rs::pages_of_a_space_beyond_the_bound_are_left_out",
+            ).within("structure of a site"),
+            bound(
                 "Shown operations and schemas, counting each use",
                 "docs-site/src/render/counter.rs::MAX_DESCRIBED",
                 Beyond::LeftOut,
@@ -466,15 +472,15 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("formulas"),
             bound(
                 "Variants searched for a page",
-                "docs-core/src/platform/publishing/variant_search.rs::MAX_VARIANTS",
+                "docs-core/src/platform/publishing/page_search.rs::MAX_VARIANTS",
                 Beyond::LeftOut,
                 "docs-site/tests/site/pages.rs::a_page_is_looked_up_in_a_bounded_number_of_variants",
             ).within("variants of a site"),
             bound(
-                "Pages of the variants searched for a page, before the last one",
-                "docs-core/src/platform/publishing/variant_search.rs::MAX_PAGES",
+                "Visited pages of other spaces and of variants, before the last read",
+                "docs-core/src/platform/publishing/page_search.rs::MAX_PAGES",
                 Beyond::LeftOut,
-                "docs-core/src/platform/publishing/variant_search.rs::pages_of_searched_variants_are_bounded",
+                "docs-core/src/platform/publishing/page_search.rs::pages_of_searched_spaces_are_bounded",
             ).within("variants of a site"),
             bound(
                 "Pages shown in search results",
