@@ -146,15 +146,6 @@ mod tests {
     use super::*;
     use crate::machine::PageTreeSummary;
 
-    fn key() -> PageTreeKey {
-        PageTreeKey {
-            audience: "all".into(),
-            space: "space".parse().expect("an id"),
-            revision: "r1".parse().expect("an id"),
-            computed: None,
-        }
-    }
-
     fn tag(name: &str) -> EntityTag {
         EntityTag::from_json(name.as_bytes())
     }
@@ -197,7 +188,7 @@ mod tests {
         }
         let dated = frame_with(2_000, &json!({ "updatedAt": "2026-01-01T00:00:00.000Z" }));
         let summary = || Arc::new(PageTreeSummary::from_page_tree(&dated));
-        assert_weight("summary", summary, |summary| EntryWeigher.weight(&key(), summary));
+        assert_weight("summary", summary, |summary| EntryWeigher.weight(&tag("pages"), summary));
     }
 
     #[tokio::test]

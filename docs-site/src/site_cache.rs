@@ -43,7 +43,8 @@ pub(crate) struct SiteCaches {
     /// The tag of the pages that an audience sees.
     pub(crate) page_tags: Cache<PageTreeKey, EntityTag, EntryWeigher>,
     pub(crate) files: BuildCache<PageTreeKey, SpaceFiles>,
-    pub(crate) summaries: Cache<PageTreeKey, Arc<PageTreeSummary>, EntryWeigher>,
+    /// Summaries of page trees by the tag of the pages.
+    pub(crate) summaries: Cache<EntityTag, Arc<PageTreeSummary>, EntryWeigher>,
     /// Sites as seen by anonymous visitors.
     sites: Cache<SiteId, Versioned<Arc<KnownSite>>, EntryWeigher>,
     /// The site at a URL for anonymous visitors, or `None` if it is not public.

@@ -11,8 +11,8 @@ use docs_core::{
         SiteSpaceId, SpaceId,
     },
     platform::{
-        AnonymousViewVersion, ContentHandle, ContentOptions, ContentSnapshot, OpenSite, ShownDocument,
-        SiteHandle, SpaceHandle, Tenant,
+        AnonymousViewVersion, ContentHandle, ContentOptions, ContentSnapshot, EntityTag, OpenSite,
+        ShownDocument, SiteHandle, SpaceHandle, Tenant,
     },
     store::PageRequest,
 };
@@ -423,25 +423,39 @@ impl Visit {
         place: &SitePlace<'_>,
         content: &ContentSnapshot,
     ) -> Result<(PageTreeKey, Arc<PageTree>)> {
-        let mut key = self.page_tree_key(place);
         let shown = ContentOptions::default();
         let build = async {
             let pages = content.pages(shown).await?;
             tokio::task::spawn_blocking(|| PageTree::from_pages(pages)).await.map_err(Error::internal)
         };
-        if self.is_previewed(&key.space) {
-            return Ok((key, Arc::new(build.await?)));
+        if self.is_previewed(&place.space.space.id) {
+            return Ok((self.page_tree_key(place), Arc::new(build.await?)));
         }
-        key.computed = content.computed_tag().await?;
-        // The content may be newer than the site record.
-        key.revision = content.revision().clone();
-        if let Some(frame) = caches.known_page_tree(&key) {
-            return Ok((key, frame));
-        }
-        let tag = content.pages_tag(shown).await?;
+        let (key, tag) = self.pages_tag(caches, place, content).await?;
         let frame = caches.frames.get_or_build(&tag, &self.tenant().await?, build).await?;
-        caches.page_tags.insert(key.clone(), tag);
         Ok((key, frame))
+    }
+
+    /// Returns the tag of the pages of a space that the visitor sees, with the cache key of its page tree. Visitors with
+    /// different claims have equal tags if they see the same pages.
+    ///
+    /// # Errors
+    /// Errors of the platform.
+    pub(crate) async fn pages_tag(
+        &self,
+        caches: &SiteCaches,
+        place: &SitePlace<'_>,
+        content: &ContentSnapshot,
+    ) -> Result<(PageTreeKey, EntityTag)> {
+        // The content may be newer than the site record.
+        let (computed, revision) = (content.computed_tag().await?, content.revision().clone());
+        let key = PageTreeKey { computed, revision, ..self.page_tree_key(place) };
+        if let Some(tag) = caches.page_tags.get(&key) {
+            return Ok((key, tag));
+        }
+        let tag = content.pages_tag(ContentOptions::default()).await?;
+        caches.page_tags.insert(key.clone(), tag.clone());
+        Ok((key, tag))
     }
 
     fn is_previewed(&self, space: &SpaceId) -> bool {

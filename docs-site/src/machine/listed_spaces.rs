@@ -5,7 +5,7 @@ use std::{sync::Arc, vec};
 use docs_core::Result;
 
 use super::summary::PageTreeSummary;
-use crate::{address::SitePlace, page_tree_cache::PageTreeKey, site_cache::SiteCaches, visit::Visit};
+use crate::{address::SitePlace, site_cache::SiteCaches, visit::Visit};
 
 /// The number of pages after which the lists of a site contain no further spaces.
 const MAX_SITE_PAGES: usize = 100_000;
@@ -78,22 +78,19 @@ async fn summary(visit: &Visit, caches: &SiteCaches, place: &SitePlace<'_>) -> R
     if visit.preview.is_some() {
         return Ok(Arc::new(PageTreeSummary::from_page_tree(&*visit.page_tree(caches, place).await?)));
     }
-    let key = visit.page_tree_key(place);
-    // Like page trees, only summaries without computed pages are cached under a key without the ETag.
-    if let Some(known) = caches.summaries.get(&key) {
+    // Only tags of pages without computed ones are cached under a key without the ETag.
+    let tag = caches.page_tags.get(&visit.page_tree_key(place));
+    if let Some(known) = tag.and_then(|tag| caches.summaries.get(&tag)) {
         return Ok(known);
     }
-    let computed = visit.content(&key.space).computed_tag().await?;
-    if computed.is_some()
-        && let Some(known) = caches.summaries.get(&PageTreeKey { computed, ..key })
-    {
+    let content = visit.content(&place.space.space.id).snapshot().await?;
+    let (_, tag) = visit.pages_tag(caches, place, &content).await?;
+    if let Some(known) = caches.summaries.get(&tag) {
         return Ok(known);
     }
-    let (key, frame) = visit.keyed_page_tree(caches, place).await?;
+    let (_, frame) = visit.page_tree_of(caches, place, &content).await?;
     let summary = Arc::new(PageTreeSummary::from_page_tree(&frame));
-    if key.is_current(&place.space.space.revision) {
-        caches.summaries.insert(key, Arc::clone(&summary));
-    }
+    caches.summaries.insert(tag, Arc::clone(&summary));
     Ok(summary)
 }
 

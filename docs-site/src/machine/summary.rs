@@ -5,10 +5,10 @@
 
 use std::{cmp::Reverse, sync::Arc};
 
-use docs_core::model::Timestamp;
+use docs_core::{model::Timestamp, platform::EntityTag};
 use quick_cache::Weighter;
 
-use crate::{cache::EntryWeigher, page_tree::PageTree, page_tree_cache::PageTreeKey};
+use crate::{cache::EntryWeigher, page_tree::PageTree};
 
 /// The maximum number of items in the feed of a site.
 pub(super) const MAX_FEED_ITEMS: usize = 50;
@@ -65,8 +65,8 @@ impl PageTreeSummary {
     }
 }
 
-impl Weighter<PageTreeKey, Arc<PageTreeSummary>> for EntryWeigher {
-    fn weight(&self, _: &PageTreeKey, summary: &Arc<PageTreeSummary>) -> u64 {
+impl Weighter<EntityTag, Arc<PageTreeSummary>> for EntryWeigher {
+    fn weight(&self, _: &EntityTag, summary: &Arc<PageTreeSummary>) -> u64 {
         summary.weight() as u64 + 256
     }
 }

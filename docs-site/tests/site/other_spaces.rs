@@ -84,7 +84,7 @@ async fn pages_of_large_spaces_are_found_without_their_trees() {
     for space in ["german", "french"] {
         assert!(shown.contains(&format!("<li><a href=\"{path}{space}/part\"")), "{shown}");
     }
-    assert_eq!(server.built_trees().await, 1, "that of the requested space");
+    assert_eq!(server.tree_reads().await.1, 1, "that of the requested space");
 
     let server = w.measured();
     for (page, alternate) in [(&first, "readme"), (&part, "part")] {
@@ -97,5 +97,33 @@ async fn pages_of_large_spaces_are_found_without_their_trees() {
         }
         assert_eq!(serde_json::to_value(&links.alternates).expect("JSON"), json!(expected), "{alternate}");
     }
-    assert_eq!(server.built_trees().await, 0);
+    assert_eq!(server.tree_reads().await, (0, 0));
+}
+
+#[tokio::test]
+async fn visitors_with_made_up_claims_share_the_lists_of_spaces() {
+    let w = World::new().await;
+    let (first, second) = (w.space("First").await, w.space("Second").await);
+    for space in [&first, &second] {
+        w.page(space, "Start", "Text.").await;
+    }
+    let (site, path) = w.site("Docs", &first).await;
+    w.place(&site, &second).await;
+    w.update(&site, json!({ "adaptiveContent": { "enabled": true } })).await;
+    let schema =
+        serde_json::from_value(json!({ "jsonSchema": { "type": "object", "additionalProperties": false,
+        "properties": { "unsigned": { "type": "object",
+            "properties": { "free": { "type": "string" } } } } } }));
+    w.me().org(&w.org).site(&site).set_adaptive_schema(schema.expect("a schema")).await.expect("set");
+
+    let server = w.measured();
+    for name in 0..5 {
+        let cookie = format!("gitbook-visitor-public={{%22free%22:%22{name}%22}}");
+        for (list, part) in [("rss.xml", "<item>"), ("sitemap.xml", "<url>")] {
+            let headers = [("cookie", &*cookie)];
+            let got = World::ask_of(&server.app, Method::GET, &format!("{path}{list}"), &headers).await;
+            assert_eq!(got.body.matches(part).count(), 2, "{list}: {}", got.body);
+        }
+    }
+    assert_eq!(server.tree_reads().await, (2, 2), "each space once");
 }

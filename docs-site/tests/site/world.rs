@@ -55,24 +55,31 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Returns the number of page trees that were built from content so far. Later calls within a second return the same
-    /// number.
-    pub(crate) async fn built_trees(&self) -> u64 {
+    /// Returns the number of page trees that were read from content so far, and of those that were built, because they
+    /// were not cached. Later calls within a second return the same numbers.
+    pub(crate) async fn tree_reads(&self) -> (u64, u64) {
         self.platform.measure().await.expect("measured");
-        self.trees.0.load(Ordering::Relaxed)
+        let [hits, misses] =
+            [&self.trees.hits, &self.trees.misses].map(|total| total.load(Ordering::Relaxed));
+        (hits + misses, misses)
     }
 }
 
-/// The number of page trees that were not cached.
+/// The numbers of page trees that were cached, and that were not.
 #[derive(Debug, Default)]
-struct TreeReads(AtomicU64);
+struct TreeReads {
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
 
 impl Metrics for TreeReads {
     fn add(&self, _: &'static Metric, _: &[&'static str], _: u64) {}
 
     fn set_total(&self, _: &'static Metric, labels: &[&'static str], total: u64) {
-        if labels == ["trees", "miss"] {
-            self.0.store(total, Ordering::Relaxed);
+        match labels {
+            ["trees", "hit"] => self.hits.store(total, Ordering::Relaxed),
+            ["trees", "miss"] => self.misses.store(total, Ordering::Relaxed),
+            _ => {}
         }
     }
 

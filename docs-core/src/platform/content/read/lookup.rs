@@ -39,10 +39,19 @@ pub struct PageAddress {
     pub path: String,
 }
 
-/// Stores for recently read revisions whether they contain computed pages.
-struct ComputedRevisions(Cache<Hash, bool>);
+/// The kinds of pages in a revision that its visible pages depend on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PageTraits {
+    /// Some pages are computed from specifications.
+    pub(super) has_computed: bool,
+    /// Some pages have conditions.
+    pub(super) has_conditions: bool,
+}
 
-impl Default for ComputedRevisions {
+/// The page traits of recently read revisions.
+struct KnownTraits(Cache<Hash, PageTraits>);
+
+impl Default for KnownTraits {
     fn default() -> Self {
         Self(Cache::new(5_000))
     }
@@ -64,7 +73,7 @@ impl ContentSnapshot {
     /// Errors of the store.
     #[boxed('s)]
     pub async fn has_computed_pages<'s>(&'s self) -> Result<bool> {
-        self.platform.has_computed_pages(&self.at.view).await
+        Ok(self.platform.page_traits(&self.at.view).await?.has_computed)
     }
 
     /// Returns the addresses of the pages that exist and are visible to the reader. The visited pages are added to
@@ -122,27 +131,28 @@ impl ContentSnapshot {
 }
 
 impl Platform {
-    /// Returns `true` if a revision has pages that are computed from specifications.
-    async fn has_computed_pages(&self, view: &View) -> Result<bool> {
-        let known = self.inner.memory.get_or_default::<ComputedRevisions>();
+    /// Returns the page traits of a revision. They are read once, in batches, without the page tree.
+    pub(super) async fn page_traits(&self, view: &View) -> Result<PageTraits> {
+        let known = self.inner.memory.get_or_default::<KnownTraits>();
         let key = Hash::compute(format!("{} {}", view.domain(), view.root()).as_bytes());
         if let Some(known) = known.0.get(&key) {
             return Ok(known);
         }
-        let mut after = None;
-        let has_computed = loop {
+        let (mut traits, mut after) = (PageTraits::default(), None);
+        loop {
             let pages = view.pages_after(after.as_ref(), PAGE_BATCH).await?;
-            if pages.iter().any(|(_, entry)| OpenApiSource::from_entry(entry).is_some()) {
-                break true;
+            for (_, entry) in &pages {
+                traits.has_computed |= OpenApiSource::from_entry(entry).is_some();
+                traits.has_conditions |= entry.condition.is_some();
             }
             match pages.last() {
                 Some((last, _)) if pages.len() == PAGE_BATCH => after = Some(last.clone()),
-                _ => break false,
+                _ => break,
             }
             yield_to_others().await;
-        };
-        known.0.insert(key, has_computed);
-        Ok(has_computed)
+        }
+        known.0.insert(key, traits);
+        Ok(traits)
     }
 }
 

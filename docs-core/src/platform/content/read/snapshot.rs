@@ -64,6 +64,9 @@ impl ContentSnapshot {
     /// Errors of the store.
     #[boxed('s)]
     pub async fn computed_tag<'s>(&'s self) -> Result<Option<EntityTag>> {
+        if !self.platform.page_traits(&self.at.view).await?.has_computed {
+            return Ok(None);
+        }
         let org = &self.at.space().organization;
         self.platform.computed_specs_tag(org, self.tree().await?, self.at.spec_audience()).await
     }
@@ -75,6 +78,11 @@ impl ContentSnapshot {
     /// Errors of the store.
     #[boxed('s)]
     pub async fn pages_tag<'s>(&'s self, shown: ContentOptions) -> Result<EntityTag> {
+        let traits = self.platform.page_traits(&self.at.view).await?;
+        if !traits.has_computed && !traits.has_conditions {
+            let facts = (&self.at.space().id, self.at.view.domain(), self.at.view.root().to_string());
+            return EntityTag::from_answer(&(facts, self.filter.hides(), format!("{shown:?}")));
+        }
         let key = self.platform.page_tree_key(&self.at, self.tree().await?, &self.filter, shown).await?;
         EntityTag::from_answer(&key.to_string())
     }

@@ -44,6 +44,9 @@ impl<'p> ContentHandle<'p> {
     pub async fn computed_tag(self) -> Result<Option<EntityTag>> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let at = platform.locate_content(actor, &self.of.to_content_version()).await?;
+        if !platform.page_traits(&at.view).await?.has_computed {
+            return Ok(None);
+        }
         let (org, tree) = (&at.space().organization, at.view.tree().await?);
         platform.computed_specs_tag(org, &tree, at.spec_audience()).await
     }
