@@ -87,6 +87,7 @@ mod preference;
 mod rate;
 mod reauthentication;
 mod representation;
+mod response_memory;
 mod saml;
 mod sign_in;
 #[cfg(feature = "tower")]
@@ -104,6 +105,7 @@ pub use mount::tower_service;
 pub use mount::{open_api_service, routes};
 pub use openapi::ApiInfo;
 pub use rate::{RateLimit, RateLimitEndpoint, RateLimiter};
+pub use response_memory::ResponseMemory;
 pub use saml::SamlPages;
 pub use sign_in::{HostAuthenticator, HostSignIn, Identity, SignInFailure};
 pub use trusted_proxies::{ProxyError, TrustedProxies};

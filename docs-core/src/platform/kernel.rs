@@ -1,6 +1,7 @@
 //! The kernel of the platform: actors, ports, transactions, idempotent requests and URLs.
 
 pub(super) mod actor;
+pub(super) mod answer_memory;
 pub(super) mod audit_log;
 pub(super) mod compression;
 pub(super) mod content_version;

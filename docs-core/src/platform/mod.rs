@@ -54,6 +54,7 @@ pub use host::{
 };
 pub use kernel::{
     actor::{Actor, Visitor},
+    answer_memory::{AnswerMemory, UnlimitedMemory},
     audit_log::AuditLog,
     compression::compression_turn,
     content_version::{ContentVersion, Version},

@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::{ApiResult, ApiTag, AsCaller as _, Auth, MaybeAuth, PageQuery, Path, Query, Reply};
 use crate::{
     conditions::ClientCache,
+    response_memory::ResponseMemory,
     wire::{
         cacheable::{CacheMode, CacheableReply},
         params::Limit,
@@ -152,7 +153,7 @@ async fn offload<T: Serialize + Send + 'static>(
 /// because the published URL and the merged change request can change.
 async fn whole_revision(
     content: ContentHandle<'_>,
-    known: ClientCache,
+    (known, memory): (ClientCache, ResponseMemory),
     shown: ContentOptions,
 ) -> ApiResult<CacheableReply<Revision>> {
     let tag = content.revision_tag().await?;
@@ -160,7 +161,7 @@ async fn whole_revision(
         return Ok(CacheableReply::not_modified(tag.clone(), CacheMode::Revalidate));
     }
     // Both can be newer than the ETag read above.
-    let (answer, tag) = content.get_json(shown).await?;
+    let (answer, tag) = content.get_json(shown, memory.limit()).await?;
     Ok(CacheableReply::new(answer, tag, CacheMode::Revalidate).into_json_of())
 }
 
@@ -194,6 +195,7 @@ macro_rules! mount {
                 &self,
                 auth: $auth,
                 known: ClientCache,
+                memory: ResponseMemory,
                 $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 /// `false` omits Git metadata of pages and files; `true` by default.
                 metadata: Query<bool>,
@@ -202,7 +204,7 @@ macro_rules! mount {
             ) -> ApiResult<CacheableReply<Revision>> {
                 let of = $content;
                 let shown = with_computed(content_options(metadata), computed);
-                whole_revision(auth.caller(&self.0).content(&of), known, shown).await
+                whole_revision(auth.caller(&self.0).content(&of), (known, memory), shown).await
             }
 
             #[doc = $pages_title]

@@ -9,7 +9,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use docs_http::{tower::poem_request, wire::error::ApiError};
+use docs_http::{ResponseMemory, tower::poem_request, wire::error::ApiError};
 use http_body::Body as _;
 use http_body_util::combinators::BoxBody;
 use hyper::{
@@ -27,7 +27,7 @@ use super::{
     ConnectionConfig, authority,
     connection::{Connection, RequestTicket, ResponseTransfer},
     io::WatchedSocket,
-    memory::Memory,
+    memory::{Memory, RequestMemory},
     request::PacedRequestBody,
     response::PacedResponseBody,
     streams::{self, StreamExecutor},
@@ -160,7 +160,9 @@ async fn respond(
     let checked = authority::check(&parts);
     let received = PacedRequestBody::new(body, pace, of);
     let timed_out = received.timeout_flag();
-    let request = poem_request(Request::from_parts(parts, received), Some(connection.peer.address));
+    let mut request = poem_request(Request::from_parts(parts, received), Some(connection.peer.address));
+    let memory = RequestMemory { charge: Arc::clone(&charge), table: Arc::clone(&shared.table) };
+    request.extensions_mut().insert(ResponseMemory::new(memory));
     let mut response = match checked {
         Err(error) => error.into_response(),
         Ok(()) if is_admitted => charge.with_reservation(shared.app.get_response(request)).await,

@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use docs_core::{BoxFuture, platform::AnswerMemory};
 use parking_lot::Mutex;
 use tokio::{
     sync::Notify,
@@ -99,6 +100,8 @@ pub(super) struct Charge {
     is_reserved: AtomicBool,
     /// Bytes of the response in memory.
     bytes: AtomicUsize,
+    /// Bytes reserved for a large response while it is built.
+    reserved: AtomicUsize,
     /// State of the reservation for producing the response.
     expected: Mutex<ReservationState>,
 }
@@ -169,6 +172,7 @@ impl Memory {
             holder: Holder::for_connection(connection),
             is_reserved: AtomicBool::new(reason == AdmissionReason::Reserved),
             bytes: AtomicUsize::new(0),
+            reserved: AtomicUsize::new(0),
             expected: Mutex::new(ReservationState::Active),
         }
     }
@@ -281,12 +285,56 @@ impl Charge {
         self.set_reservation(ReservationState::Active);
     }
 
+    /// Waits until memory for a large response is free, and reserves it before the response is built: the expected size,
+    /// at most [half](WAITING_SHARE) of the limit. Returns `false` after [`MEMORY_WAIT`].
+    async fn reserve(&self, table: &ConnectionTable, bytes: usize) -> bool {
+        let bytes = bytes.min(self.memory.most / WAITING_SHARE);
+        if bytes <= RESERVATION_BYTES || self.reserved.load(Ordering::Relaxed) > 0 {
+            return true;
+        }
+        self.set_reservation(ReservationState::Released);
+        let end = Instant::now() + MEMORY_WAIT;
+        let mut waiting = None;
+        loop {
+            let freed = self.memory.freed.notified();
+            if self.memory.try_add(self.holder, bytes) {
+                self.reserved.store(bytes, Ordering::Relaxed);
+                return true;
+            }
+            let now = Instant::now();
+            if now >= end {
+                return false;
+            }
+            if waiting.is_none() {
+                waiting = Some(self.memory.wait());
+                // The request uses no memory yet, so others may use the place.
+                self.release_place();
+            }
+            let again = self.memory.make_room(table, now);
+            tokio::select! {
+                () = freed => {}
+                () = sleep_until(again.min(end)) => {}
+            }
+        }
+    }
+
+    /// Releases the bytes reserved for a large response, if any.
+    fn release_reserved(&self) {
+        let reserved = self.reserved.swap(0, Ordering::Relaxed);
+        if reserved > 0 {
+            self.memory.free(self.holder, reserved);
+        }
+    }
+
     /// Charges a complete response. A response that is larger than the reservation waits until memory is free. Waiting
     /// responses use at most [half](WAITING_SHARE) of the limit in addition. Returns `false` if the response must be
     /// dropped: beyond this half, or after [`MEMORY_WAIT`].
     pub(super) async fn admit_response(&self, table: &ConnectionTable, bytes: usize) -> bool {
-        if bytes <= RESERVATION_BYTES {
+        // Few responses have reserved memory at a time, so it need not be exact.
+        let has_reserved = self.reserved.load(Ordering::Relaxed) > 0;
+        if bytes <= RESERVATION_BYTES || has_reserved {
             self.add(bytes);
+            self.release_reserved();
             return true;
         }
         let end = Instant::now() + MEMORY_WAIT;
@@ -356,8 +404,21 @@ impl Drop for Charge {
     fn drop(&mut self) {
         self.set_reservation(ReservationState::Released);
         self.release_place();
+        self.release_reserved();
         let bytes = self.bytes.load(Ordering::Relaxed);
         self.free(bytes);
+    }
+}
+
+/// The memory for the response of a request.
+pub(super) struct RequestMemory {
+    pub(super) charge: Arc<Charge>,
+    pub(super) table: Arc<ConnectionTable>,
+}
+
+impl AnswerMemory for RequestMemory {
+    fn reserve(&self, bytes: usize) -> BoxFuture<'_, bool> {
+        Box::pin(self.charge.reserve(&self.table, bytes))
     }
 }
 
@@ -439,6 +500,43 @@ mod tests {
             charges.push(response);
         }
         assert_eq!(memory.used.lock().reserved, 0);
+    }
+
+    /// Large responses are only built if their memory is free, so that the work is proportional to the sent bytes.
+    #[tokio::test(start_paused = true)]
+    async fn large_responses_are_built_only_with_free_memory() {
+        let table = ConnectionTable::new(&ConnectionConfig::default(), 100);
+        let memory = Memory::new(84 * RESERVATION_BYTES);
+        let charges: Vec<_> = (1..=60)
+            .map(|client| {
+                let reason = memory.try_admit(holder(client)).expect("a place");
+                memory.charge(&connection(client.into()), reason)
+            })
+            .collect();
+        let mut built: Vec<_> =
+            charges.iter().map(|charge| Box::pin(charge.reserve(&table, 100 * RESERVATION_BYTES))).collect();
+        let mut ready = Vec::new();
+        for _ in 0..2 {
+            for (at, building) in built.iter_mut().enumerate() {
+                if !ready.contains(&at) && poll_once(building).await == Poll::Ready(true) {
+                    ready.push(at);
+                }
+            }
+        }
+        assert_eq!(ready.len(), 2, "each gets half of the memory");
+        assert_eq!(memory.used.lock().all, memory.most);
+        let other = memory.try_admit(holder(100));
+        assert_eq!(other, Some(AdmissionReason::Reserved), "waiting requests do not use the reserved places");
+        // The response is smaller than expected, so the rest of its memory is free.
+        let bytes = 20 * RESERVATION_BYTES;
+        assert!(charges[ready[0]].admit_response(&table, bytes).await);
+        assert_eq!(memory.used.lock().all, memory.most - 22 * RESERVATION_BYTES + RESERVATION_BYTES);
+        // No client reads, so all other requests fail in the end.
+        for (at, building) in built.into_iter().enumerate() {
+            assert!(ready.contains(&at) || !building.await, "{at}");
+        }
+        drop(charges);
+        assert_eq!(memory.used.lock().all, RESERVATION_BYTES);
     }
 
     fn holder(number: u8) -> Holder {

@@ -40,6 +40,7 @@ use crate::{
         content::{change_requests, files::Bearer, openapi_specs::SpecAudience, revisions},
         kernel::{
             actor::{Actor, Visitor},
+            answer_memory::{AnswerMemory, UnlimitedMemory},
             content_version::{ContentVersion, Version},
             json_answer::JsonAnswer,
             platform::Platform,
@@ -188,24 +189,32 @@ impl<'p> ContentHandle<'p> {
     /// `NotFound`.
     #[boxed]
     pub async fn get_with_tag(self, shown: ContentOptions) -> Result<TaggedRevision> {
-        Ok(self.get_in_turn(shown).await?.0)
+        Ok(self.get_in_turn(shown, &UnlimitedMemory).await?.0)
     }
 
     /// Returns the JSON of [`get_with_tag`](Self::get_with_tag), with its ETag. Few large revisions are in memory at
-    /// the same time.
+    /// the same time. Before a large one is built, memory is reserved.
     ///
     /// # Errors
-    /// `NotFound`.
+    /// `NotFound`; `Unavailable` without free memory.
     #[boxed]
-    pub async fn get_json(self, shown: ContentOptions) -> Result<(JsonAnswer, Option<EntityTag>)> {
-        let (TaggedRevision { revision, tag }, turn) = self.get_in_turn(shown).await?;
+    pub async fn get_json(
+        self,
+        shown: ContentOptions,
+        memory: &'p dyn AnswerMemory,
+    ) -> Result<(JsonAnswer, Option<EntityTag>)> {
+        let (TaggedRevision { revision, tag }, turn) = self.get_in_turn(shown, memory).await?;
         let answer = JsonAnswer::offload(revision).await?;
         drop(turn);
         Ok((answer, tag))
     }
 
     /// Reads a revision, with the permit to hold a large one in memory.
-    async fn get_in_turn(self, shown: ContentOptions) -> Result<(TaggedRevision, Option<WorkPermit>)> {
+    async fn get_in_turn(
+        self,
+        shown: ContentOptions,
+        memory: &dyn AnswerMemory,
+    ) -> Result<(TaggedRevision, Option<WorkPermit>)> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let of = &self.of.to_content_version();
         let tx = platform.read().await?;
@@ -220,7 +229,7 @@ impl<'p> ContentHandle<'p> {
         let filter = at.content_filter().await?;
         let tree = at.view.tree().await?;
         let files = usize::try_from(at.view.counts().await?.files).unwrap_or(usize::MAX);
-        let turn = platform.answer_turn(at.space(), tree.len().saturating_add(files)).await?;
+        let turn = platform.answer_turn(at.space(), tree.len().saturating_add(files), memory).await?;
         // The ETag is computed before the pages, so it may be older than the returned content but never newer.
         let tag = match &at.placement {
             None => Some(platform.member_revision_tag(actor, at.space(), &frame, &tree).await?),

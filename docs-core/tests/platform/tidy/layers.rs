@@ -120,6 +120,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "memory",
             "ports",
             "request",
+            "answer_memory",
             "json_answer",
             "site_hosts",
             "tenant",

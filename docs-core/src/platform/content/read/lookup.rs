@@ -27,6 +27,8 @@ const FIRST_BATCH: usize = 8;
 const PAGE_BATCH: usize = 500;
 /// Number of pages whose ancestors are read together.
 const LINEAGE_BATCH: usize = 100;
+/// Number of revisions whose page traits are cached.
+const CACHED_REVISIONS: usize = 5_000;
 /// Number of reads after which other tasks run.
 const YIELD_INTERVAL: usize = 64;
 
@@ -53,7 +55,7 @@ struct KnownTraits(Cache<Hash, PageTraits>);
 
 impl Default for KnownTraits {
     fn default() -> Self {
-        Self(Cache::new(5_000))
+        Self(Cache::new(CACHED_REVISIONS))
     }
 }
 

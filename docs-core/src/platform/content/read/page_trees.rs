@@ -7,11 +7,12 @@ use quick_cache::{Weighter, sync::Cache};
 
 use super::{ContentOptions, ReadableRevision, computed::ReplacementPages, pages::without_conflicts};
 use crate::{
-    Error, Result,
+    Error, ErrorKind, Result,
     content::{Cancelled, PageTree, TreePage, run_cancellable},
     model::{Pages, RevisionPage},
     platform::{
         kernel::{
+            answer_memory::{AnswerMemory, UnlimitedMemory},
             json_answer::JsonAnswer,
             platform::Platform,
             tenant_queue::{TenantQueue, WorkPermit},
@@ -24,6 +25,8 @@ use crate::{
 
 /// Number of pages up to which a tree is built inline. Handing a smaller tree to another thread would take longer.
 const INLINE_PAGES: usize = 200;
+/// Estimated size of an item of a large response while it is built, in bytes.
+const ITEM_BYTES: usize = 2_048;
 /// Maximum number of concurrent builds of page trees, and of large responses that are built and serialized.
 const MAX_CONCURRENT_TREES: usize = 4;
 /// Maximum number of concurrent builds of page trees, and of large responses, of one organization.
@@ -88,7 +91,7 @@ impl<'p> ContentHandle<'p> {
             Ok(answer) => return Ok(answer),
             Err(guard) => guard,
         };
-        let turn = platform.answer_turn(at.space(), tree.len()).await?;
+        let turn = platform.answer_turn(at.space(), tree.len(), &UnlimitedMemory).await?;
         let pages = platform.tree_view(&at, &tree, &filter, shown).await?;
         let answer = JsonAnswer::offload(Pages { pages }).await?;
         drop(turn);
@@ -120,11 +123,19 @@ impl Platform {
         Ok(Hash::compute(format!("{facts:?}").as_bytes()))
     }
 
-    /// Waits for permission to build a response with a number of items and hold it in memory. A small response needs
-    /// none.
-    pub(super) async fn answer_turn(&self, space: &SpaceRecord, items: usize) -> Result<Option<WorkPermit>> {
+    /// Waits for memory and for permission to build a response with a number of items. A small response needs neither.
+    pub(super) async fn answer_turn(
+        &self,
+        space: &SpaceRecord,
+        items: usize,
+        memory: &dyn AnswerMemory,
+    ) -> Result<Option<WorkPermit>> {
         if items <= INLINE_PAGES {
             return Ok(None);
+        }
+        if !memory.reserve(items.saturating_mul(ITEM_BYTES)).await {
+            let message = "the server has too many unread responses; try again later";
+            return Err(Error::new(ErrorKind::Unavailable, message));
         }
         let trees = self.inner.memory.get_or_default::<PageTrees>();
         trees.answers.acquire_for(&self.tenant(&space.organization).await?).await.map(Some)
