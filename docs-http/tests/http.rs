@@ -120,6 +120,8 @@ mod readiness;
 mod references;
 #[path = "http/refusals.rs"]
 mod refusals;
+#[path = "http/response_memory.rs"]
+mod response_memory;
 #[path = "http/revisions.rs"]
 mod revisions;
 #[path = "http/rewind.rs"]

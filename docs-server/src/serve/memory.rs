@@ -285,8 +285,8 @@ impl Charge {
         self.set_reservation(ReservationState::Active);
     }
 
-    /// Waits until memory for a large response is free, and reserves it before the response is built: the expected size,
-    /// at most [half](WAITING_SHARE) of the limit. Returns `false` after [`MEMORY_WAIT`].
+    /// Waits until memory for a large response is free, and reserves it before the response is built: the expected
+    /// size, at most [half](WAITING_SHARE) of the limit. Returns `false` after [`MEMORY_WAIT`].
     async fn reserve(&self, table: &ConnectionTable, bytes: usize) -> bool {
         let bytes = bytes.min(self.memory.most / WAITING_SHARE);
         if bytes <= RESERVATION_BYTES || self.reserved.load(Ordering::Relaxed) > 0 {

@@ -2,8 +2,8 @@
 
 use crate::BoxFuture;
 
-/// Reserves memory for the answer of a request before it is built. Otherwise, answers that exceed the memory of a server
-/// would be built in vain.
+/// Reserves memory for the answer of a request before it is built. Otherwise, a server without free memory would build
+/// answers that it cannot send.
 pub trait AnswerMemory: Send + Sync {
     /// Waits until memory for an answer of about this size is free, and reserves it for the request. Returns `false` if
     /// the wait was too long.
