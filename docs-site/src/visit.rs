@@ -436,8 +436,8 @@ impl Visit {
         Ok((key, frame))
     }
 
-    /// Returns the tag of the pages of a space that the visitor sees, with the cache key of its page tree. Visitors with
-    /// different claims have equal tags if they see the same pages.
+    /// Returns the tag of the pages of a space that the visitor sees, with the cache key of its page tree. Visitors
+    /// with different claims have equal tags if they see the same pages.
     ///
     /// # Errors
     /// Errors of the platform.

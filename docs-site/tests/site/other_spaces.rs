@@ -1,5 +1,5 @@
-//! Links to pages of large spaces, and searches for a page in large variants: pages are looked up without the page trees
-//! of these spaces.
+//! Links to pages of large spaces, and searches for a page in large variants: pages are looked up without the page
+//! trees of these spaces.
 
 use docs_core::model::{PageId, RevisionPage, SpaceId, UpdateSpace};
 use poem::http::{Method, StatusCode};
