@@ -65,7 +65,7 @@ fn with_references(
         Some(LinkForm::Stable) => MarkdownRefs::Stable,
         Some(LinkForm::Relative) => MarkdownRefs::Relative,
     };
-    ContentOptions { dereferenced, refs, ..shown }
+    ContentOptions { dereferenced, refs, file_for_visitors: true, ..shown }
 }
 
 /// The references that are replaced by the content they refer to.

@@ -15,9 +15,10 @@ async fn reusable_contents_and_links_are_returned_as_requested() {
         .put("SUMMARY.md", "* [Start](README.md)\n* [Guide](guide/README.md)\n  * [Linux](guide/linux.md)\n");
     s.repository.put("README.md", "# Start\n\nHello.\n");
     s.repository.put("guide/README.md", "# Guide\n\nRead [Linux](linux.md) and [Start](../README.md).\n");
-    let text =
-        "# Linux\n\n{% include \"../.gitbook/includes/note.md\" %}\n\nSee [the guide](README.md#top).\n";
+    let text = "# Linux\n\n{% include \"../.gitbook/includes/note.md\" %}\n\nSee [the guide](README.md#top).\n\n\
+                ![Gap](../.gitbook/assets/gap.png)\n";
     s.repository.put("guide/linux.md", text);
+    s.repository.put(".gitbook/assets/gap.png", "PNG");
     s.repository.put(".gitbook/includes/note.md", "---\ntitle: Note\n---\n\nMind the **gap**.\n");
     let import = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
     s.post(&format!("/v1/spaces/{space}/git/import"), 204, import).await;
@@ -37,7 +38,7 @@ async fn reusable_contents_and_links_are_returned_as_requested() {
             let shown = read(query).await["markdown"].as_str().expect("Markdown").to_owned();
             assert!(shown.contains("Mind the **gap**.") && !shown.contains("include"), "{shown}");
             let nodes = read(&format!("format=document&{query}")).await["document"]["nodes"].clone();
-            assert_eq!((&nodes[0]["type"], nodes.as_array().map(Vec::len)), (&json!("paragraph"), Some(2)));
+            assert_eq!((&nodes[0]["type"], nodes.as_array().map(Vec::len)), (&json!("paragraph"), Some(3)));
         }
         let shown = read("format.markdown.refs=relative").await["markdown"].clone();
         assert!(shown.as_str().is_some_and(|text| text.contains("[the guide](../guide.md#top)")), "{shown}");
@@ -56,9 +57,26 @@ async fn reusable_contents_and_links_are_returned_as_requested() {
         let path = format!("{revision}/page/{}?format=markdown{query}", id(&page));
         s.ask("GET", &path, &visitor, None).await.is(200, query)["markdown"].clone()
     };
-    let file = "# Linux\n\nMind the **gap**.\n\nSee [the guide](../guide.md#top).";
-    assert_eq!(read("").await.as_str().map(str::trim_end), Some(file), "a page file for readers of sites");
-    assert_eq!(read("&format.markdown.refs=stable").await, stored.as_str());
+    let picture = id(&s.get(&format!("{revision}/files")).await["items"][0]);
+    let file = |guide: &str| {
+        format!("# Linux\n\nMind the **gap**.\n\nSee [the guide]({guide}#top).\n\n![Gap](/files/{picture})")
+    };
+    let (relative, stable) = (file("../guide.md"), file(&format!("/pages/{}", id(&guide))));
+    for (query, file) in [
+        ("", &relative),
+        ("&format.markdown.refs=relative", &relative),
+        ("&format.markdown.refs=stable", &stable),
+        ("&format.markdown.refs=stable&dereferenced=true", &stable),
+    ] {
+        assert_eq!(
+            read(query).await.as_str().map(str::trim_end),
+            Some(&**file),
+            "page file for visitors: {query}"
+        );
+    }
+    for referenced in [format!("files/{picture}"), format!("page/{}", id(&guide))] {
+        s.ask("GET", &format!("{revision}/{referenced}"), &visitor, None).await.is(200, "referenced content");
+    }
     let document = format!("{revision}/page/{}/document", id(&page));
     assert_eq!(s.get(&document).await["nodes"][0]["type"], "reusable-content");
     assert_eq!(s.get(&format!("{document}?dereferenced=true")).await["nodes"][0]["type"], "paragraph");

@@ -76,6 +76,9 @@ pub struct ContentOptions {
     pub dereferenced: bool,
     /// The form of links to pages of the same space in Markdown.
     pub refs: MarkdownRefs,
+    /// Returns Markdown to visitors of sites in the form of a page file of a repository: with a heading of the title,
+    /// and the content of reusable content blocks.
+    pub file_for_visitors: bool,
 }
 
 /// The form of links to pages of the same space in Markdown.
@@ -86,8 +89,7 @@ pub enum MarkdownRefs {
     Stable,
     /// Paths of Markdown files, relative to the page.
     Relative,
-    /// For visitors of sites, the form of a page file in a repository: a heading with the title, paths of files, and
-    /// the content of reusable content blocks. For all other readers, ids.
+    /// Paths for visitors of sites, and ids for all other readers.
     ForReader,
 }
 
@@ -101,6 +103,7 @@ impl Default for ContentOptions {
             computed: true,
             dereferenced: false,
             refs: MarkdownRefs::default(),
+            file_for_visitors: false,
         }
     }
 }
@@ -137,16 +140,17 @@ impl ReadableRevision {
         site.map_or(SpecAudience::Restricted, SpecAudience::of_site)
     }
 
-    /// Returns the options with which a page is read, and `true` if its Markdown is that of a page file.
-    fn page_options(&self, shown: ContentOptions) -> (ContentOptions, bool) {
+    /// Returns the options with which a page is read by this reader.
+    fn page_options(&self, shown: ContentOptions) -> ContentOptions {
         let is_visitor = matches!(self.reader, ContentReader::Visitor(_));
-        let is_markdown = shown.format == ContentFormat::Markdown;
-        match shown.refs {
-            MarkdownRefs::ForReader if is_visitor && is_markdown => {
-                (ContentOptions { dereferenced: true, refs: MarkdownRefs::Relative, ..shown }, true)
-            }
-            _ => (shown, false),
-        }
+        let is_file = is_visitor && shown.file_for_visitors && shown.format == ContentFormat::Markdown;
+        let refs = match shown.refs {
+            MarkdownRefs::ForReader if is_visitor => MarkdownRefs::Relative,
+            MarkdownRefs::ForReader => MarkdownRefs::Stable,
+            requested => requested,
+        };
+        let dereferenced = shown.dereferenced || is_file;
+        ContentOptions { dereferenced, refs, file_for_visitors: is_file, ..shown }
     }
 
     /// Returns the filter for the content visible to the reader.

@@ -162,12 +162,12 @@ impl Platform {
         is_it: &(dyn Fn(&GeneratedPage) -> bool + Sync),
         shown: ContentOptions,
     ) -> Result<Option<RevisionPage>> {
-        let (shown, is_file) = at.page_options(shown);
+        let shown = at.page_options(shown);
         let Some((entry, text, made)) = self.find_generated(at, is_it, shown).await? else { return Ok(None) };
         let mut page = self.generated_page_view(at.space(), &entry, made);
         if let RevisionPage::Document(page) = &mut page {
             match shown.format {
-                ContentFormat::Markdown if is_file => {
+                ContentFormat::Markdown if shown.file_for_visitors => {
                     page.markdown = Some(page_file(&page.base.title, &text));
                 }
                 ContentFormat::Markdown => page.markdown = Some(text),

@@ -38,7 +38,7 @@ impl Platform {
         let filter = at.content_filter().await?;
         filter.require(id, &entry).await?;
         let path = at.view.path_of(id).await?.unwrap_or_default();
-        let below = self.read_descendants(at, &filter, id, &path, at.page_options(shown).0).await?;
+        let below = self.read_descendants(at, &filter, id, &path, at.page_options(shown)).await?;
         let page = self.page_view(at.space(), id, &entry, &path, below, shown)?;
         at.with_content(page, &filter, (&path, &entry), shown, &mut StepMeter::default()).await
     }
@@ -135,7 +135,7 @@ impl ReadableRevision {
         shown: ContentOptions,
         meter: &mut StepMeter,
     ) -> Result<RevisionPage> {
-        let (shown, is_file) = self.page_options(shown);
+        let shown = self.page_options(shown);
         if filter.hides() {
             without_conflicts(&mut page);
         }
@@ -171,7 +171,7 @@ impl ReadableRevision {
             if let (Some(text), MarkdownRefs::Relative) = (&page.markdown, shown.refs) {
                 page.markdown = Some(self.with_relative_links(text, path).await?);
             }
-            if let (Some(text), true) = (&page.markdown, is_file) {
+            if let (Some(text), true) = (&page.markdown, shown.file_for_visitors) {
                 page.markdown = Some(page_file(&page.base.title, text));
             }
         }
