@@ -22,7 +22,8 @@ pub struct ChangeRequests(pub(super) Platform);
 impl ChangeRequests {
     /// List the change requests of an organization
     ///
-    /// Returns the change requests of the spaces that the caller can see, space by space, newest first within a space.
+    /// Returns the change requests of the spaces that the caller can see: space by space, newest first within a space, or
+    /// those changed most recently first with `orderBy=updatedAt`.
     #[oai(
         path = "/orgs/:organizationId/change-requests",
         method = "get",
@@ -49,7 +50,8 @@ impl ChangeRequests {
         /// Restricts the list to change requests of this topic of a site. The platform has no topics, so the list is
         /// empty.
         topic: Query<String>,
-        /// Order within a space. Must be `createdAt`: most recently created first.
+        /// `createdAt`: space by space, most recently created first. `updatedAt`: most recently changed first, across
+        /// spaces.
         #[oai(name = "orderBy")]
         order: Query<ChangeRequestOrder>,
     ) -> ApiResult<Reply<List<ChangeRequest>>> {

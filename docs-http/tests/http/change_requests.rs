@@ -217,11 +217,6 @@ async fn change_requests_are_listed_by_their_last_change() {
     assert_eq!(ids(&format!("&limit=2&page={next}")).await, (vec![third], None));
     s.ask("GET", &format!("{list}?limit=2&page={next}"), &s.admin, None).await.refused(400, "another order");
     assert_eq!(s.get(&format!("{list}?orderBy=updatedAt&status=draft")).await["count"], 2);
-    // The list of an organization is ordered by space.
-    let path = format!("/v1/orgs/{}/change-requests?orderBy=", s.org);
-    assert_eq!(s.get(&format!("{path}createdAt")).await["items"][0]["id"], first);
-    let answer = s.ask("GET", &format!("{path}updatedAt"), &s.admin, None).await;
-    assert!(answer.refused(400, "not supported").starts_with("orderBy: must be `createdAt`"), "{answer:?}");
     s.check().await;
 }
 
@@ -272,6 +267,60 @@ async fn lists_end_at_a_bounded_size_of_descriptions() {
     assert_eq!(first, (1 << 20) / size, "a response has at most 1 MiB of descriptions");
     let rest = s.get(&format!("{list}?page={}", page["next"]["page"].as_str().expect("a cursor"))).await;
     assert_eq!((rest["items"].as_array().map(Vec::len), rest.get("next")), (Some(10 - first), None));
+}
+
+#[tokio::test]
+async fn change_requests_of_spaces_are_merged_by_last_change() {
+    let s = Server::new().await;
+    let list = format!("/v1/orgs/{}/change-requests?status=draft&status=open", s.org);
+    let mut spaces = Vec::new();
+    for _ in 0..3 {
+        spaces.push(s.space().await);
+    }
+    spaces.sort();
+    let mut requests = Vec::new();
+    // The requests of the third round of each space have the same time.
+    for round in 0..3 {
+        for space in &spaces {
+            s.clock.advance(Duration::from_secs(u64::from(round < 2)));
+            requests.push(s.request(space).await);
+        }
+    }
+    s.clock.advance(Duration::from_secs(1));
+    s.patch(&requests[1], json!({ "status": "open" })).await;
+    let ids = async |token: &str, query: &str| {
+        let (mut seen, mut page) = (Vec::new(), String::new());
+        loop {
+            let path = format!("{list}&orderBy=updatedAt{query}{page}");
+            let answer = s.ask("GET", &path, token, None).await.is(200, query);
+            seen.extend(answer["items"].as_array().expect("items").iter().map(id));
+            let Some(next) = answer["next"]["page"].as_str() else { break };
+            page = format!("&page={next}");
+        }
+        seen
+    };
+    let named = |numbers: &[usize]| -> Vec<_> {
+        numbers.iter().map(|at| requests[*at].rsplit('/').next().expect("an id").to_owned()).collect()
+    };
+    let all = [1, 6, 7, 8, 5, 4, 3, 2, 0];
+    for limit in 1..=10 {
+        assert_eq!(ids(&s.admin, &format!("&limit={limit}")).await, named(&all), "{limit} per page");
+    }
+    let of = |space: usize| all.iter().copied().filter(|at| at % 3 == space).collect::<Vec<_>>();
+    assert_eq!(ids(&s.admin, &format!("&limit=2&space={}", spaces[1])).await, named(&of(1)));
+    s.patch(&format!("/v1/spaces/{}", spaces[2]), json!({ "defaultLevel": null })).await;
+    let visible: Vec<usize> = all.into_iter().filter(|at| at % 3 != 2).collect();
+    assert_eq!(ids(&s.reader, "&limit=2").await, named(&visible), "not those of a closed space");
+    assert_eq!(ids(&s.reader, &format!("&space={}", spaces[2])).await, [""; 0]);
+    let site = s.site("Docs", &[&spaces[0], &spaces[1]]).await;
+    let site = site.rsplit('/').next().expect("an id");
+    assert_eq!(ids(&s.admin, &format!("&limit=3&site={site}")).await, named(&visible));
+    s.ask("DELETE", &format!("/v1/spaces/{}", spaces[0]), &s.admin, None).await.is(204, "deleted");
+    assert_eq!(ids(&s.admin, &format!("&site={site}")).await, named(&of(1)), "not those of a deleted space");
+    let cursor = s.get(&format!("{list}&limit=1&orderBy=updatedAt")).await["next"]["page"].clone();
+    let path = format!("{list}&limit=1&page={}", cursor.as_str().expect("a cursor"));
+    s.ask("GET", &path, &s.admin, None).await.refused(400, "a cursor of another order");
+    s.check().await;
 }
 
 #[tokio::test]

@@ -231,6 +231,7 @@ async fn filled() -> (Server, Vec<String>) {
         format!("{requests}?creator={me}"),
         format!("{org}/change-requests?status=draft"),
         format!("{org}/change-requests?status=draft&creator={me}"),
+        format!("{org}/change-requests?status=draft&orderBy=updatedAt"),
         format!("/v1/spaces/{space}/revisions/{head}/files"),
         format!("/v1/spaces/{space}/content/files"),
         format!("{request}/content/files"),

@@ -1,23 +1,30 @@
-//! The list of the change requests of an organization.
+//! The lists of the change requests of an organization.
 
-use std::{collections::BTreeSet, sync::Arc};
+mod conditions;
+mod recent;
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use docs_macros::boxed;
 
+pub(in crate::platform) use self::conditions::{sees_site, spaces_of_site};
+use self::{conditions::Conditions, recent::RecentPosition};
 use crate::{
-    Error, ErrorKind, Result,
-    model::{ChangeRequest, ChangeRequestOrder, ChangeRequestStatus, SiteId, SpaceId, UserId},
+    Error, Result,
+    model::{ChangeRequest, ChangeRequestId, ChangeRequestOrder, SpaceId},
     platform::{
-        access::{self, AccessResolver, require_site},
-        content::change_requests::{MAX_LISTED_DESCRIPTION_BYTES, keep_waiting_for, request_key},
-        kernel::actor::Actor,
-        nouns::{OrgHandle, SiteRef, filters::OrgRequestFilter, list_identities},
+        access::{self, AccessResolver},
+        content::change_requests::MAX_LISTED_DESCRIPTION_BYTES,
+        kernel::{actor::Actor, platform::Platform},
+        nouns::{OrgHandle, filters::OrgRequestFilter, list_identities},
     },
-    policy::{OrgAccess, SiteAction, SpaceAccess},
+    policy::SpaceAccess,
     store::{
-        Batches, Key, MAX_SCAN, MAX_SCANNED, Page, PageRequest, Scan, Tx, checked_limit, id_of, ids_of,
-        open_cursor,
-        records::{ChangeRequestRecord, SiteSpaceRecord, SpaceRecord},
+        Batches, Key, MAX_SCANNED, Page, PageRequest, Scan, Tx, checked_limit, id_of, ids_of, open_cursor,
+        records::{ChangeRequestRecord, SpaceRecord},
         seal_cursor, wrong_cursor,
     },
 };
@@ -27,10 +34,12 @@ const BATCH: u32 = 100;
 
 impl<'p> OrgHandle<'p> {
     /// Lists the change requests of the spaces that the actor may see: space by space in the order of their creation,
-    /// and newest first within a space. A page may be short and have a `next` if the filter drops many.
+    /// and newest first within a space, or those changed most recently first. A page may be short and have a `next` if
+    /// the filter drops many.
     ///
     /// # Errors
-    /// `NotFound` unless the actor is a member; `Invalid` for another order than that of creation.
+    /// `NotFound` unless the actor is a member; `Invalid` for the order by change in an organization with more than
+    /// [`MAX_SCANNED`] spaces, unless the filter has a site or a space.
     #[boxed]
     pub async fn list_change_requests(
         self,
@@ -42,23 +51,56 @@ impl<'p> OrgHandle<'p> {
         let access = access::org(&tx, actor, org).await?;
         let limit = checked_limit(page)?;
         let fingerprint = list_identities::org_change_requests(filter).fingerprint();
-        let start = match &page.page {
-            Some(token) => Some(Position::parse(&open_cursor(token, fingerprint)?).ok_or_else(wrong_cursor)?),
-            None => None,
-        };
+        let start = page.page.as_ref().map(|token| open_cursor(token, fingerprint)).transpose()?;
         let conditions = Conditions::new(&tx, actor, &access, filter).await?;
         let Some(conditions) = conditions.filter(|_| limit > 0) else {
             return Ok(Page { items: Vec::new(), next: None, count: None });
         };
-        let mut walk =
-            Walk { tx: &tx, conditions, limit, scanned: 0, bytes: 0, found: Vec::new(), next: None };
-        walk.spaces(AccessResolver::new(access, actor), start).await?;
-        let mut items = Vec::new();
-        for (space, requests) in &walk.found {
-            items.extend(platform.request_views(&tx, actor, space, requests).await?);
-        }
-        let next = walk.next.map(|next| seal_cursor(&next.to_string(), fingerprint));
+        let resolver = AccessResolver::new(access, actor);
+        let (items, next) = match filter.order {
+            ChangeRequestOrder::CreatedAt => {
+                let start = start.map(|text| Position::parse(&text).ok_or_else(wrong_cursor)).transpose()?;
+                let mut walk = Walk::new(&tx, conditions, limit);
+                walk.spaces(resolver, start).await?;
+                let mut items = Vec::new();
+                for (space, requests) in &walk.found {
+                    items.extend(platform.request_views(&tx, actor, space, requests).await?);
+                }
+                (items, walk.next.map(|next| next.to_string()))
+            }
+            ChangeRequestOrder::UpdatedAt => {
+                let after =
+                    start.map(|text| RecentPosition::parse(&text).ok_or_else(wrong_cursor)).transpose()?;
+                let page = recent::list(&tx, resolver, &conditions, limit, after.as_ref()).await?;
+                let items = platform.mixed_request_views(&tx, actor, page.found).await?;
+                (items, page.last.map(|last| last.to_string()))
+            }
+        };
+        let next = next.map(|next| seal_cursor(&next, fingerprint));
         Ok(Page { items, next, count: None })
+    }
+}
+
+impl Platform {
+    /// Returns the views of change requests of several spaces, in their order.
+    async fn mixed_request_views(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        requests: Vec<(Arc<SpaceRecord>, Arc<ChangeRequestRecord>)>,
+    ) -> Result<Vec<ChangeRequest>> {
+        let order: Vec<ChangeRequestId> = requests.iter().map(|(_, request)| request.id.clone()).collect();
+        let mut by_space: BTreeMap<SpaceId, (Arc<SpaceRecord>, Vec<_>)> = BTreeMap::new();
+        for (space, request) in requests {
+            by_space.entry(space.id.clone()).or_insert_with(|| (space, Vec::new())).1.push(request);
+        }
+        let mut views = HashMap::new();
+        for (space, requests) in by_space.into_values() {
+            for view in self.request_views(tx, actor, &space, &requests).await? {
+                views.insert(view.id.clone(), view);
+            }
+        }
+        Ok(order.iter().filter_map(|id| views.remove(id)).collect())
     }
 }
 
@@ -85,89 +127,6 @@ impl std::fmt::Display for Position {
     }
 }
 
-/// The parsed filter of a list.
-struct Conditions {
-    statuses: Vec<ChangeRequestStatus>,
-    creator: Option<UserId>,
-    contributor: Option<UserId>,
-    reviewer: Option<UserId>,
-    /// The only spaces whose change requests are listed.
-    spaces: Option<BTreeSet<SpaceId>>,
-}
-
-impl Conditions {
-    /// Parses a filter. Returns `None` if it matches nothing.
-    async fn new(
-        tx: &Tx,
-        actor: &Actor,
-        access: &OrgAccess,
-        filter: &OrgRequestFilter,
-    ) -> Result<Option<Self>> {
-        let user = |name: &Option<String>| name.as_ref().map(|name| name.parse::<UserId>()).transpose();
-        let users = (user(&filter.creator), user(&filter.contributor), user(&filter.requested_reviewer));
-        // A string that is not a valid id matches nothing.
-        let (Ok(creator), Ok(contributor), Ok(reviewer)) = users else { return Ok(None) };
-        if filter.order == ChangeRequestOrder::UpdatedAt {
-            return Err(Error::invalid(
-                "orderBy",
-                "must be `createdAt` in the list of an organization; `updatedAt` is available in the list of a space",
-            ));
-        }
-        if filter.topic.is_some() {
-            return Ok(None);
-        }
-        let mut spaces = match filter.site.as_deref().map(str::parse::<SiteId>) {
-            Some(Ok(site)) => Some(spaces_of_site(tx, actor, access, &site).await?.unwrap_or_default()),
-            Some(Err(_)) => return Ok(None),
-            None => None,
-        };
-        if let Some(space) = &filter.space {
-            let Ok(space) = space.parse::<SpaceId>() else { return Ok(None) };
-            let is_on_site = spaces.as_ref().is_none_or(|spaces| spaces.contains(&space));
-            spaces = Some(is_on_site.then_some(space).into_iter().collect());
-        }
-        let statuses = filter.statuses.clone();
-        Ok(Some(Self { statuses, creator, contributor, reviewer, spaces }))
-    }
-
-    fn fits(&self, request: &ChangeRequestRecord) -> bool {
-        (self.statuses.is_empty() || self.statuses.contains(&request.status))
-            && self.creator.as_ref().is_none_or(|user| request.created_by == *user)
-            && self.contributor.as_ref().is_none_or(|user| request.contributors.contains(user))
-    }
-}
-
-/// Returns `true` if the actor may see a site of the organization.
-pub(in crate::platform) async fn sees_site(
-    tx: &Tx,
-    actor: &Actor,
-    access: &OrgAccess,
-    site: &SiteId,
-) -> Result<bool> {
-    let at = SiteRef { org: &access.org().id, site };
-    match require_site(tx, actor, at, SiteAction::View).await {
-        Ok(_) => Ok(true),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
-/// Returns the spaces of a site of the organization, or `None` if the actor may not see it.
-pub(in crate::platform) async fn spaces_of_site(
-    tx: &Tx,
-    actor: &Actor,
-    access: &OrgAccess,
-    site: &SiteId,
-) -> Result<Option<BTreeSet<SpaceId>>> {
-    if !sees_site(tx, actor, access, site).await? {
-        return Ok(None);
-    }
-    let rows = tx.scan_prefix(&SiteSpaceRecord::by_site(site), MAX_SCAN).await?;
-    let keys = rows.iter().map(|(row, _)| Ok(SiteSpaceRecord::key_for(&id_of(row)?)));
-    let places = tx.get_many::<SiteSpaceRecord>(&keys.collect::<Result<Vec<Key>>>()?).await?;
-    Ok(Some(places.into_iter().flatten().map(|place| place.space.clone()).collect()))
-}
-
 /// The collection of a page of the list.
 struct Walk<'t> {
     tx: &'t Tx,
@@ -182,7 +141,11 @@ struct Walk<'t> {
     next: Option<Position>,
 }
 
-impl Walk<'_> {
+impl<'t> Walk<'t> {
+    fn new(tx: &'t Tx, conditions: Conditions, limit: usize) -> Self {
+        Self { tx, conditions, limit, scanned: 0, bytes: 0, found: Vec::new(), next: None }
+    }
+
     /// Walks over the visible spaces until the page is full.
     async fn spaces(&mut self, mut resolver: AccessResolver, start: Option<Position>) -> Result<()> {
         let prefix = SpaceRecord::by_org(&resolver.org().org().id);
@@ -235,11 +198,8 @@ impl Walk<'_> {
             let to = before.unwrap_or_else(|| end.clone());
             let rows = self.tx.scan(&Scan { from: from.clone(), to, rev: true, limit: BATCH }).await?;
             self.scanned += rows.len() + 1;
-            let keys = rows.iter().map(|(_, value)| request_key(value)).collect::<Result<Vec<Key>>>()?;
-            let records = self.tx.get_many::<ChangeRequestRecord>(&keys).await?;
-            let last = records.iter().flatten().last().map(|request| request.number);
-            let records = keep_waiting_for(self.tx, records, self.conditions.reviewer.as_ref()).await?;
-            for request in records.into_iter().flatten().filter(|request| self.conditions.fits(request)) {
+            let last = rows.last().map(|(row, _)| id_of::<u64>(row)).transpose()?;
+            for request in self.conditions.matching(self.tx, &rows).await?.into_iter().flatten() {
                 let found = self.count() + requests.len();
                 let bytes = self.bytes + request.description.len();
                 if found == self.limit || (found > 0 && bytes > MAX_LISTED_DESCRIPTION_BYTES) {

@@ -75,7 +75,7 @@ pub struct OrgRequestFilter {
     pub space: Option<String>,
     /// Only change requests that belong to this topic of a site. The platform has no topics, so there are none.
     pub topic: Option<String>,
-    /// The order within a space. Only that by creation time is supported.
+    /// The order: by creation time within each space, or by the time of the last change across all spaces.
     pub order: ChangeRequestOrder,
 }
 

@@ -210,6 +210,7 @@ pub(in crate::platform) fn org_change_requests(filter: &OrgRequestFilter) -> Lis
         .filter("site", &filter.site)
         .filter("space", &filter.space)
         .filter("topic", &filter.topic)
+        .filter("order", (filter.order != ChangeRequestOrder::CreatedAt).then(|| filter.order.as_str()))
 }
 
 pub(in crate::platform) fn reviews(outdated: Option<bool>) -> ListIdentity {
@@ -380,6 +381,10 @@ mod tests {
             }),
             org_change_requests(&OrgRequestFilter::default()),
             org_change_requests(&OrgRequestFilter { space: name.clone(), ..OrgRequestFilter::default() }),
+            org_change_requests(&OrgRequestFilter {
+                order: ChangeRequestOrder::UpdatedAt,
+                ..OrgRequestFilter::default()
+            }),
             import_runs(&ImportRunFilter::default()),
             import_runs(&ImportRunFilter { space: name.clone(), ..ImportRunFilter::default() }),
             reviews(None),
