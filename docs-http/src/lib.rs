@@ -90,6 +90,7 @@ mod representation;
 mod response_memory;
 mod saml;
 mod sign_in;
+mod storage_upload;
 #[cfg(feature = "tower")]
 pub mod tower;
 mod trusted_proxies;

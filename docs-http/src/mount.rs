@@ -24,6 +24,7 @@ use crate::{
     rate::RateLimiter,
     saml,
     sign_in::CombinedAuthenticator,
+    storage_upload::StorageUploads,
     webhooks::GitWebhooks,
 };
 
@@ -118,6 +119,7 @@ fn files(platform: &Platform, limit: &RateLimiter) -> Route {
         .at(pdf, limit.transform(SandboxEndpoint(ReadOnly(PdfFiles(platform.clone())))))
         .at(spec, limit.transform(SandboxEndpoint(ReadOnly(FileEndpoint::for_spec(platform)))))
         .at(published, limit.transform(SandboxEndpoint(ReadOnly(FileEndpoint::for_published_spec(platform)))))
+        .at(format!("/{FILES}/:owner/upload/:sealed"), limit.transform(StorageUploads(platform.clone())))
 }
 
 /// Redirects file URLs of other hosts to the files origin.

@@ -150,6 +150,8 @@ mod site_space_copies;
 mod slow_bodies;
 #[path = "http/states.rs"]
 mod states;
+#[path = "http/storage_uploads.rs"]
+mod storage_uploads;
 #[path = "http/story.rs"]
 mod story;
 #[path = "http/structure.rs"]

@@ -42,7 +42,10 @@ pub use content::{
 };
 pub use exchange::{
     git::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer},
-    import::upload::{FolderFile, ImportUpload},
+    import::{
+        stored::StorageUpload,
+        upload::{FolderFile, ImportUpload},
+    },
     pdf::{PDF_WINDOW, PdfAnswer, PdfFile, PdfPart},
 };
 pub use host::{

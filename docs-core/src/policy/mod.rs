@@ -41,6 +41,8 @@ pub enum OrgAction {
     ListPeople,
     /// Read its OpenAPI specifications.
     ReadSpecs,
+    /// Upload files for imports.
+    UploadFiles,
     /// Create spaces, sites and OpenAPI specifications.
     CreateContent,
     /// Change its settings.
@@ -75,6 +77,7 @@ impl OrgAction {
     const fn needs(self) -> Role {
         match self {
             Self::ListPeople | Self::ReadSpecs => Role::Read,
+            Self::UploadFiles => Role::Edit,
             Self::CreateContent => Role::Create,
             Self::Administrate => Role::Admin,
         }
@@ -177,7 +180,7 @@ impl OrgAccess {
             OrgAction::ReadSpecs => {
                 Error::forbidden("guests cannot see the OpenAPI specifications of the organization")
             }
-            OrgAction::CreateContent | OrgAction::Administrate => {
+            OrgAction::UploadFiles | OrgAction::CreateContent | OrgAction::Administrate => {
                 missing_role_error(action.needs(), "in the organization")
             }
         })

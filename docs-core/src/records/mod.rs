@@ -20,6 +20,7 @@ mod site_structure;
 mod space;
 mod team;
 mod translation;
+mod upload;
 
 pub use crate::store::{
     AuditRecord, MAX_AUDITED,
@@ -43,6 +44,7 @@ pub use site_structure::*;
 pub use space::*;
 pub use team::*;
 pub use translation::*;
+pub use upload::*;
 
 use collection::{CHILDREN, child_rows};
 
@@ -91,6 +93,7 @@ pub(crate) const KINDS: &[RecordKind] = &[
     RecordKind::of::<JobRecord>(),
     RecordKind::of::<AuditRecord>(),
     RecordKind::of::<IdempotencyRecord>(),
+    RecordKind::of::<UploadRecord>(),
 ];
 
 /// Returns the key of the counter `what` that belongs to an owner.

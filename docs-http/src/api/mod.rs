@@ -35,6 +35,7 @@ mod site_settings;
 mod site_structure;
 mod sites;
 mod spaces;
+mod storage;
 mod tag;
 mod teams;
 mod translations;

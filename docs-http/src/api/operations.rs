@@ -5,8 +5,8 @@ use docs_core::Platform;
 use super::{
     audit, change_requests, collections, comments, computed, content, git, git_sync, import_runs, imports,
     integrations, invites, jobs, links, members, meta_links, openapi_specs, orgs, pdf, permissions,
-    platform_info, reviews, revisions, saml, search, site_settings, site_structure, sites, spaces, teams,
-    translations, uploads, urls, users,
+    platform_info, reviews, revisions, saml, search, site_settings, site_structure, sites, spaces, storage,
+    teams, translations, uploads, urls, users,
 };
 
 /// All operations of the API.
@@ -17,7 +17,7 @@ pub type Api = (
     collections::Collections,
     (content::Content, computed::ComputedContent, uploads::Uploads),
     (links::ContentLinks, meta_links::MetaLinks, revisions::Revisions),
-    (imports::Imports, import_runs::ImportRuns),
+    (imports::Imports, import_runs::ImportRuns, storage::Storage),
     change_requests::ChangeRequests,
     reviews::Reviews,
     comments::Comments,
@@ -55,7 +55,11 @@ pub(crate) fn api(platform: &Platform) -> Api {
             meta_links::MetaLinks(platform.clone()),
             revisions::Revisions(platform.clone()),
         ),
-        (imports::Imports(platform.clone()), import_runs::ImportRuns(platform.clone())),
+        (
+            imports::Imports(platform.clone()),
+            import_runs::ImportRuns(platform.clone()),
+            storage::Storage(platform.clone()),
+        ),
         change_requests::ChangeRequests(platform.clone()),
         reviews::Reviews(platform.clone()),
         comments::comments(platform),

@@ -22,7 +22,7 @@ pub struct ClientOperation {
 }
 
 /// Parts of paths, with the reason for not serving operations whose path contains them. The first match applies.
-const REASONS: [(&str, &str); 26] = [
+const REASONS: [(&str, &str); 25] = [
     (
         "/publishing/preview",
         "the platform has no signed preview URLs of a site; members open previews of change requests and revisions",
@@ -61,7 +61,6 @@ const REASONS: [(&str, &str); 26] = [
     ("/fonts", "sites use the fonts that their customization offers"),
     ("/custom-hostnames", "the embedding application sets the hostnames of sites"),
     ("/notifications", "the platform sends no notifications"),
-    ("/storage", "files are uploaded to the content of a space with `uploadFile`"),
 ];
 
 impl ClientOperation {

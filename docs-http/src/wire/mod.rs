@@ -2,7 +2,7 @@
 
 pub mod budget;
 pub(crate) mod cacheable;
-mod chunks;
+pub(crate) mod chunks;
 pub mod error;
 mod fault;
 mod form;

@@ -11,7 +11,7 @@ use crate::{
     fixtures::{body_of_discussion, discussed, hostname_of, link_of},
     git_sync, import_runs, openapi_specs,
     server::{BODY_LIMIT, Server, id},
-    site_settings, structure, teams, translations,
+    site_settings, storage_uploads, structure, teams, translations,
 };
 
 /// An operation with a valid path and body.
@@ -242,6 +242,7 @@ impl World {
             }
             "getComputedDocument" | "getComputedRevision" => openapi_specs::computed(id, "pets"),
             "startImportRun" => import_runs::request(&self.names),
+            "generateStorageUploadURL" => storage_uploads::file("guide.md", 9),
             "applyTemplateToSpace" => json!({ "id": "blank" }),
             "uploadFile" | "uploadFileInChangeRequestById" => json!("a file"),
             _ => return None,

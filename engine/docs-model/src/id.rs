@@ -186,6 +186,8 @@ ids! {
     OpenApiSpecVersionId,
     /// A background job.
     JobId,
+    /// A file uploaded to the storage of an organization.
+    UploadId,
     /// An API token.
     TokenId,
     /// An audit log entry.

@@ -168,6 +168,11 @@ pub struct StartImportRun {
     pub enhance: Option<bool>,
 }
 
+impl StartImportRun {
+    /// Maximum number of files in one run.
+    pub const MAX_FILES: usize = 50;
+}
+
 /// The source of a new import run.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -177,6 +182,12 @@ pub enum NewImportSource {
     Website {
         /// The URL of the page. It must not contain credentials.
         url: Url,
+    },
+    /// Uploaded files: documents, or one archive.
+    File {
+        /// The keys of files that the caller uploaded to storage.
+        #[cfg_attr(feature = "schema", schemars(length(min = 1, max = StartImportRun::MAX_FILES)))]
+        files: Vec<String>,
     },
 }
 

@@ -10,6 +10,7 @@ pub(in crate::platform) mod gather;
 mod links;
 mod page_url;
 mod runs;
+pub(in crate::platform) mod stored;
 pub(in crate::platform) mod upload;
 pub(in crate::platform) mod warnings;
 mod wiki;
@@ -20,26 +21,29 @@ use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 
 pub(in crate::platform) use self::gather::ImportItems;
-use self::gather::{Gatherer, UNKNOWN_IMPORT_BYTES};
+use self::{
+    gather::{Gatherer, UNKNOWN_IMPORT_BYTES},
+    stored::{find_uploads, name_file},
+};
 use crate::{
     Error, Result,
     content::{Edit, PageKind},
     model::{
         ChangeRequestId, ImportContent, ImportContentResult, ImportContentSource as Source, JobResult,
-        JobStage, PageId, SiteId, SpaceId, UserId, redact_credentials,
+        JobStage, PageId, SiteId, SpaceId, UploadId, UserId, redact_credentials,
     },
     platform::{
         content::edit::append::{Append, AppendTarget},
         jobs::{Effect, Job, JobRun, Payload, catch_panic},
         kernel::{
-            actor::Actor, content_version::ContentVersion, platform::Platform, request::Right,
-            write::ready_answer,
+            actor::Actor, content_version::ContentVersion, import_memory::Reservation, platform::Platform,
+            request::Right, write::ready_answer,
         },
         nouns::ContentHandle,
     },
     policy::SpaceAction,
     ports::{DocumentFormat, UnpackedFile},
-    store::jobs::JobClass,
+    store::{jobs::JobClass, records::SpaceRecord},
 };
 
 impl<'p> ContentHandle<'p> {
@@ -123,6 +127,9 @@ pub(in crate::platform) struct ImportRun {
     /// The site for which the import was started.
     #[serde(default)]
     site: Option<SiteId>,
+    /// The uploaded files that are imported, instead of `url`.
+    #[serde(default)]
+    files: Vec<UploadId>,
     /// `true` if a worker executes the job.
     #[serde(default)]
     is_background: bool,
@@ -141,13 +148,45 @@ pub(in crate::platform) enum ImportOrigin {
 impl ImportRun {
     fn new(url: String, source: Source, origin: ImportOrigin, target: &AppendTarget) -> Self {
         let (request, page) = (target.request().cloned(), target.parent().cloned());
-        Self { url, source, origin, request, page, site: None, is_background: false }
+        Self { url, source, origin, request, page, site: None, files: Vec::new(), is_background: false }
     }
 }
 
 impl Payload for ImportRun {
     const KIND: &'static str = "content_import";
     const CLASS: JobClass = JobClass::Remote;
+}
+
+impl ImportRun {
+    /// Returns the content to import. The bytes of uploaded files are read.
+    async fn origin(
+        &self,
+        platform: &Platform,
+        space: &SpaceRecord,
+        by: &UserId,
+        memory: &mut Reservation,
+    ) -> Result<Origin<'_>> {
+        if self.files.is_empty() {
+            return Ok(Origin::Url(&self.url));
+        }
+        let tx = platform.read().await?;
+        let mut files = find_uploads(&tx, (&space.organization, by), &self.files, platform.now()).await?;
+        drop(tx);
+        let bytes = files.iter().map(|file| file.content.size).sum();
+        platform.hold_import(memory, bytes).await?;
+        if let [_] = files.as_slice()
+            && let Some(file) = files.pop()
+        {
+            let bytes = platform.uploaded_bytes(&file).await?;
+            return Ok(Origin::File(file.name, bytes));
+        }
+        let mut folder = Vec::with_capacity(files.len());
+        for file in files {
+            let bytes = platform.uploaded_bytes(&file).await?;
+            folder.push(UnpackedFile { path: file.name, bytes });
+        }
+        Ok(Origin::Folder(folder))
+    }
 }
 
 #[async_trait]
@@ -166,10 +205,13 @@ impl Job for ImportRun {
         };
         // The user may have lost the permission, and the page may be deleted.
         let target = platform.append_target_in(&actor, &of, self.page.as_ref()).await?;
-        let gather = Gatherer::new(platform, target.space())?;
+        let mut memory = platform.import_memory(&target.space().organization);
+        let origin = self.origin(platform, target.space(), &by, &mut memory).await?;
+        let gather = Gatherer::with_memory(platform, target.space(), memory)?;
         let reader = Reader::of(self.source)?;
         let import = AuthorizedImport { actor: &actor, by: &by, of: &of, target: &target, gather, reader };
-        let done = import.run(platform, Origin::Url(&self.url), run).await?;
+        let done = import.run(platform, origin, run).await;
+        let done = if self.files.is_empty() { done } else { done.map_err(name_file) }?;
         run.outcome.result = Some(JobResult { revision: Some(done.revision), ..JobResult::default() });
         Ok(Effect::Done)
     }

@@ -179,6 +179,8 @@ const ACTIONS: &[(&str, &str)] = &[
     ("space_rollback", "Roll a space back to a revision"),
     ("space_trash_mark", "Hide or show the grants of a deleted or restored space"),
     ("space_update", "Change a space"),
+    ("storage_upload_create", "Request a URL to upload a file"),
+    ("storage_upload_store", "Upload a file"),
     ("team_create", "Create a team"),
     ("team_delete", "Delete a team"),
     ("team_member_put", "Add a member to a team"),

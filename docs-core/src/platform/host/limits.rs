@@ -145,6 +145,11 @@ pub const LIMITS: &[LimitGroup] = &[
                 "Unfinished jobs of one kind per organization",
                 crate::store::jobs::MAX_UNFINISHED as usize,
             ),
+            count(
+                "Uploads of a user to the storage of an organization within 24 hours",
+                import::stored::MAX_UPLOADS as usize,
+            ),
+            count("Files of an import run", model::StartImportRun::MAX_FILES),
             count("OpenAPI specifications of an organization", openapi_specs::MAX_SPECS as usize),
             count("Versions of an OpenAPI specification", openapi_specs::process::MAX_VERSIONS as usize),
             bytes("All files of an OpenAPI specification", crate::ports::MAX_SPEC_BYTES as u64),

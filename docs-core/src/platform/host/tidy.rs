@@ -12,6 +12,7 @@ use crate::{
         FeedPos, Indexed, KeyBuf, RECEIPTS, Scan, Tx, decode,
         records::{
             AuditRecord, EmailInviteRecord, IdempotencyRecord, JobRecord, SamlAssertionRecord, TokenRecord,
+            UploadRecord,
         },
         topic,
     },
@@ -34,7 +35,7 @@ impl Platform {
     /// Removes expired data and enqueues the daily garbage collection once it is due.
     ///
     /// Expired data are operation receipts, responses to idempotent requests, invitations, single sign-on sessions,
-    /// finished jobs, audit log entries, and job notifications.
+    /// finished jobs, uploads to storage, audit log entries, and job notifications.
     #[boxed('a)]
     pub async fn tidy<'a>(&'a self) -> Result<()> {
         let now = self.clock().now();
@@ -43,6 +44,7 @@ impl Platform {
         self.drain(&drop_jobs(now - JOB_RETENTION)).await?;
         self.drain(&drop_invites(now)).await?;
         self.drain(&drop_saml(now)).await?;
+        self.drain(&drop_uploads(now)).await?;
         if let AuditLog::Retained(kept) = self.audit() {
             self.drain(&drop_entries(now - kept)).await?;
         }
@@ -107,6 +109,12 @@ async fn drop_saml(tx: &mut Tx, now: DateTime<Utc>) -> Result<bool> {
     let sessions = drop_until::<TokenRecord>(tx, &TokenRecord::sessions_by_expiry(), now).await?;
     let assertions = drop_until::<SamlAssertionRecord>(tx, &SamlAssertionRecord::by_expiry(), now).await?;
     Ok(sessions | assertions)
+}
+
+/// Removes the records of expired uploads. Their content is garbage-collected.
+#[operation("uploads_drop")]
+async fn drop_uploads(tx: &mut Tx, now: DateTime<Utc>) -> Result<bool> {
+    drop_until::<UploadRecord>(tx, &UploadRecord::by_expiry(), now).await
 }
 
 #[operation("audit_drop")]

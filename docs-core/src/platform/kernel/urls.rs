@@ -288,6 +288,11 @@ impl Urls {
         format!("{}/{FILES}/{space}/{sealed}/{}", self.files_base(), percent_encode(name))
     }
 
+    /// Returns the URL to which a file is uploaded. `sealed` is its sealed part.
+    pub(crate) fn upload(&self, org: &OrgId, sealed: &str) -> String {
+        format!("{}/{FILES}/{org}/upload/{sealed}", self.files_base())
+    }
+
     /// Returns the URL of a PDF file. `sealed` is its sealed part.
     pub(crate) fn pdf(&self, space: &SpaceId, sealed: &str, name: &str) -> String {
         format!("{}/{FILES}/{space}/pdf/{sealed}/{}", self.files_base(), percent_encode(name))

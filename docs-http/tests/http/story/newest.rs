@@ -43,6 +43,9 @@ pub(super) async fn story(s: &Server) {
     has(&s.get(&runs).await, &["items[].id", "items[].status", "items[].target.space"]);
     assert_eq!(s.post(&format!("{run}/cancel"), 200, json!({})).await.body["status"], "cancelled");
     assert_eq!(s.get(&run).await["status"], "cancelled");
+    let file = crate::storage_uploads::file("guide.md", 9);
+    let upload = s.post(&format!("/v1/orgs/{}/storage/upload", s.org), 201, file).await.body;
+    has(&upload, &["object", "url", "key"]);
     site(s, &space).await;
 }
 

@@ -8,13 +8,17 @@ use std::{
 use async_trait::async_trait;
 use docs_macros::{boxed, operation};
 
-use super::{ImportOrigin, ImportRun, Source, gather::Gatherer};
+use super::{
+    ImportOrigin, ImportRun, Source,
+    gather::Gatherer,
+    stored::{find_uploads, source_of},
+};
 use crate::{
     Error, ErrorKind, Result,
     model::{
         ContentImportRun, ContentImportRunObject, ImportRunSource, ImportRunStatus, ImportRunTarget,
-        ImportRunUrls, JobId, NewImportSource, OrgId, PageId, SiteId, SpaceId, StartImportRun, Timestamp,
-        UserId, has_credentials, web_url,
+        ImportRunUrls, JobId, MAX_FILE_BYTES, NewImportSource, OrgId, PageId, SiteId, SpaceId,
+        StartImportRun, Timestamp, UploadId, UserId, has_credentials, web_url,
     },
     platform::{
         access::{self, AccessResolver},
@@ -35,13 +39,13 @@ use crate::{
 };
 
 impl<'p> OrgHandle<'p> {
-    /// Starts the import of a website into a space and returns immediately. The run is one of the
+    /// Starts the import of a website or of uploaded files into a space and returns immediately. The run is one of the
     /// [jobs](crate::platform::SpaceHandle::list_jobs) of the space.
     ///
     /// # Errors
     /// Those of [`import`](crate::platform::ContentHandle::import); `NotFound` for a space of another organization, and
-    /// for a site that the actor may not see; `Invalid` for a URL with credentials, and for `enhance`; `Conflict` when
-    /// too many imports are unfinished.
+    /// for a site that the actor may not see; `Invalid` for a URL with credentials, for files that the actor did not
+    /// upload, and for `enhance`; `Conflict` when too many imports are unfinished.
     #[boxed]
     pub async fn start_import(self, request: StartImportRun) -> Result<ContentImportRun> {
         let (platform, ref actor, org) = self.parts();
@@ -62,11 +66,10 @@ impl<'p> OrgHandle<'p> {
             }
             // Fails if the platform does not support imports.
             drop(Gatherer::new(platform, target.space())?);
-            let NewImportSource::Website { url } = request.source;
-            if web_url(url.as_str()).is_some_and(|url| has_credentials(&url)) {
-                return Err(Error::invalid("source.url", "must not contain credentials"));
-            }
-            let run = ImportRun::new(url.as_str().to_owned(), Source::Website, ImportOrigin::Url, &target);
+            let run = match &request.source {
+                NewImportSource::Website { url } => website_run(url.as_str(), &target)?,
+                NewImportSource::File { files } => platform.file_run((org, &by), files, &target).await?,
+            };
             let run = ImportRun { site, is_background: true, ..run };
             let (id, now) = (platform.id(), platform.now());
             let start = StartRun { actor, id, space: &target.space().id, by, run, now };
@@ -138,6 +141,13 @@ impl<'p> OrgHandle<'p> {
             .write_and_show(actor, &cancel, |done| Box::pin(platform.import_run(done.tx, actor, org, id)));
         show.await
     }
+}
+
+fn website_run(url: &str, target: &AppendTarget) -> Result<ImportRun> {
+    if web_url(url).is_some_and(|url| has_credentials(&url)) {
+        return Err(Error::invalid("source.url", "must not contain credentials"));
+    }
+    Ok(ImportRun::new(url.to_owned(), Source::Website, ImportOrigin::Url, target))
 }
 
 /// Creates the job of an import run.
@@ -273,12 +283,60 @@ impl ImportRun {
     fn shown_source(&self) -> ImportRunSource {
         match self.origin {
             ImportOrigin::Url => ImportRunSource::Website { url: self.url.clone(), format: self.source },
-            ImportOrigin::File => ImportRunSource::File { files: Vec::new(), name: Some(self.url.clone()) },
+            ImportOrigin::File => ImportRunSource::File {
+                files: self.files.iter().map(UploadId::to_string).collect(),
+                name: self.files.is_empty().then(|| self.url.clone()),
+            },
         }
     }
 }
 
 impl Platform {
+    /// Returns the run that imports uploaded files: one document or archive, or several documents.
+    async fn file_run(
+        &self,
+        owner: (&OrgId, &UserId),
+        keys: &[String],
+        target: &AppendTarget,
+    ) -> Result<ImportRun> {
+        let rejected = |why: String| Error::invalid("source.files", why);
+        if !(1..=StartImportRun::MAX_FILES).contains(&keys.len()) {
+            let most = StartImportRun::MAX_FILES;
+            return Err(rejected(format!("must have 1 to {most} keys, has {}", keys.len())));
+        }
+        let parse = |key: &String| {
+            key.parse().map_err(|_| {
+                rejected(format!("`{key}` does not exist or has expired; upload the file again"))
+            })
+        };
+        let ids: Vec<UploadId> = keys.iter().map(parse).collect::<Result<_>>()?;
+        let files = find_uploads(&self.read().await?, owner, &ids, self.now()).await?;
+        let bytes: u64 = files.iter().map(|file| file.content.size).sum();
+        if bytes > MAX_FILE_BYTES {
+            return Err(rejected(format!("must have at most {MAX_FILE_BYTES} bytes together, have {bytes}")));
+        }
+        let mut names = BTreeSet::new();
+        for file in &files {
+            if !names.insert(file.name.to_lowercase()) {
+                return Err(rejected(format!("two files have the name `{}`; rename one of them", file.name)));
+            }
+        }
+        let sources: Vec<Source> =
+            files.iter().map(|file| source_of("source.files", &file.name)).collect::<Result<_>>()?;
+        let source = match sources.as_slice() {
+            [source] => *source,
+            several if several.contains(&Source::Zip) => {
+                return Err(rejected(
+                    "an archive must be the only file; start a run for each archive".to_owned(),
+                ));
+            }
+            // Several documents are imported like those of an archive.
+            _ => Source::Zip,
+        };
+        let name = files.into_iter().next().map(|file| file.name).unwrap_or_default();
+        Ok(ImportRun { files: ids, ..ImportRun::new(name, source, ImportOrigin::File, target) })
+    }
+
     /// Finds the content into which a run imports, and names the fields of the request in errors.
     async fn run_target(
         &self,

@@ -5,7 +5,11 @@ use std::fmt;
 use bytes::Bytes;
 use docs_macros::boxed;
 
-use super::{AuthorizedImport, ImportOrigin, ImportRun, Origin, Reader, gather::Gatherer};
+use super::{
+    AuthorizedImport, ImportOrigin, ImportRun, Origin, Reader,
+    gather::Gatherer,
+    stored::{name_file, source_of},
+};
 use crate::{
     Error, ErrorKind, Result,
     model::{
@@ -23,17 +27,6 @@ use crate::{
     policy::SpaceAction,
     ports::UnpackedFile,
 };
-
-/// File name extensions of documents and archives, with their source.
-const EXTENSIONS: [(&str, Source); 7] = [
-    ("zip", Source::Zip),
-    ("docx", Source::Docx),
-    ("md", Source::Markdown),
-    ("markdown", Source::Markdown),
-    ("html", Source::Html),
-    ("htm", Source::Html),
-    ("xhtml", Source::Html),
-];
 
 /// A file of a folder: its path relative to the folder, and its content.
 pub type FolderFile = UnpackedFile;
@@ -98,7 +91,7 @@ impl<'p> ContentHandle<'p> {
         let (platform, actor) = (self.caller.platform, self.caller.actor());
         let of = self.of.to_content_version();
         let by = actor.require_user()?.clone();
-        let source = source_of(&name)?;
+        let source = source_of("file", &name)?;
         let target = match platform.append_target_in(&actor, &of, page).await {
             Err(error) if !platform.is_idempotent() => return Err(error),
             target => target,
@@ -137,16 +130,6 @@ impl<'p> ContentHandle<'p> {
         let import = UploadedImport { actor: &actor, by: &by, of: &of, target: &target, name, memory };
         import.run(platform, Source::Zip, Origin::Folder(files)).await.map_err(name_file)
     }
-}
-
-/// Returns the source of a file by the extension of its name.
-fn source_of(name: &str) -> Result<Source> {
-    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
-    let found = EXTENSIONS.iter().find(|(known, _)| *known == ending);
-    found.map(|(_, source)| *source).ok_or_else(|| {
-        let known = EXTENSIONS.map(|(ending, _)| ending).join(", ");
-        Error::invalid("file", format_args!("must have a name with one of the extensions {known}"))
-    })
 }
 
 impl ImportUpload {
@@ -207,14 +190,6 @@ impl ImportUpload {
                 import.run(platform, source, origin).await.map_err(name_file)
             });
         done.await
-    }
-}
-
-/// Names the uploaded file in an error about the address of a document.
-fn name_file(error: Error) -> Error {
-    match error.message().strip_prefix("url: ") {
-        Some(why) => Error::invalid("file", why.to_owned()),
-        None => error,
     }
 }
 

@@ -298,6 +298,18 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-core/tests/platform/jobs.rs::requests_above_the_jobs_of_an_organization_conflict",
             ).within("jobs of a space"),
             bound(
+                "Uploads of a user in an organization that have not expired",
+                "docs-core/src/platform/exchange/import/stored.rs::MAX_UPLOADS",
+                Beyond::Conflict,
+                "docs-http/tests/http/storage_uploads.rs::uploads_of_a_user_are_bounded_until_they_expire",
+            ).within("jobs of a space"),
+            bound(
+                "Files of an import run",
+                "engine/docs-model/src/import_run.rs::MAX_FILES",
+                Beyond::Refused,
+                "docs-http/tests/http/storage_uploads.rs::invalid_files_of_a_run_are_rejected",
+            ).within("jobs of a space"),
+            bound(
                 "Bytes of a job log",
                 "engine/docs-store/src/jobs/record.rs::MAX_LOG",
                 Beyond::Truncated,
