@@ -397,6 +397,7 @@ const UNLOGGED: &[&str] = &[
     "openapi_spec_round_start",
     "pdf_enqueue",
     "receipts_drop",
+    "uploads_drop",
     "saml_drop",
     "sealing_key_keep",
     "site_redirects_purge",

@@ -22,8 +22,8 @@ pub struct ChangeRequests(pub(super) Platform);
 impl ChangeRequests {
     /// List the change requests of an organization
     ///
-    /// Returns the change requests of the spaces that the caller can see: space by space, newest first within a space, or
-    /// those changed most recently first with `orderBy=updatedAt`.
+    /// Returns the change requests of the spaces that the caller can see: space by space, newest first within a space,
+    /// or those changed most recently first with `orderBy=updatedAt`.
     #[oai(
         path = "/orgs/:organizationId/change-requests",
         method = "get",

@@ -284,8 +284,8 @@ impl<'d> Drive<'d> {
     }
 }
 
-/// Calls with a query that the server rejects: an organization is created without a site, and `only` needs the parameter
-/// `page`.
+/// Calls with a query that the server rejects: an organization is created without a site, and `only` needs the
+/// parameter `page`.
 const REJECTED: [&str; 3] =
     ["createOrganization?withDefaultSite=true", "getChangeRequestPDF?only=true", "getSpacePDF?only=true"];
 

@@ -25,7 +25,8 @@ pub struct NewStorageUpload {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct StorageFileMetadata {
-    /// The name of the file without a folder. Its extension is `zip`, `docx`, `md`, `markdown`, `html`, `htm` or `xhtml`.
+    /// The name of the file without a folder. Its extension is `zip`, `docx`, `md`, `markdown`, `html`, `htm` or
+    /// `xhtml`.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::FILE_NAME)))]
     pub name: BoundedText<1, 256>,
     /// The media type of the file. It has no effect: the extension of the name determines the format.

@@ -1,8 +1,8 @@
 //! Files uploaded to the storage of an organization: issued URLs, uploads, and their content.
 //!
 //! A user requests a URL for a file of a declared size, sends the bytes to it, and names the file by its key in a later
-//! request. The content consists of unreferenced objects. It can be used for [`UPLOAD_RETENTION`], which is shorter than
-//! the time after which such objects are garbage-collected.
+//! request. The content consists of unreferenced objects. It can be used for [`UPLOAD_RETENTION`], which is shorter
+//! than the time after which such objects are garbage-collected.
 
 use std::{fmt, sync::Arc};
 
@@ -99,8 +99,8 @@ impl<'p> OrgHandle<'p> {
     /// Issues a URL to which a file can be uploaded, and the key of the file for
     /// [`start_import`](Self::start_import).
     ///
-    /// The URL is valid for an hour, for one upload of the declared size. The file can be used for 24 hours, by the same
-    /// user only.
+    /// The URL is valid for an hour, for one upload of the declared size. The file can be used for 24 hours, by the
+    /// same user only.
     ///
     /// # Errors
     /// `Forbidden` without the `edit` role in the organization; `Invalid` for a name, a size or a purpose that is not
@@ -341,8 +341,8 @@ pub(super) struct UploadedFile {
 /// Finds the files with these keys that a user uploaded to an organization.
 ///
 /// # Errors
-/// `Invalid` naming `source.files` for a key of another user or organization, and for a file that has expired or was not
-/// uploaded.
+/// `Invalid` naming `source.files` for a key of another user or organization, and for a file that has expired or was
+/// not uploaded.
 pub(super) async fn find_uploads(
     tx: &Tx,
     (org, by): (&OrgId, &UserId),
