@@ -397,13 +397,13 @@ const UNLOGGED: &[&str] = &[
     "openapi_spec_round_start",
     "pdf_enqueue",
     "receipts_drop",
-    "uploads_drop",
     "saml_drop",
     "sealing_key_keep",
     "site_redirects_purge",
     "translation_forget",
     "translation_remember",
     "translation_words",
+    "uploads_drop",
     "user_name_copy",
 ];
 
