@@ -9,7 +9,8 @@ use docs_model::Block;
 
 use super::{
     chunks::{self, Chunk, ChunkKind, Scanner},
-    inlines,
+    definitions,
+    inlines::LinkDefinitions,
     limits::{MAX_BLOCKS, MAX_SETTLING_PASSES},
     lines::{self, Line, SPACE},
     memory_budget::Room,
@@ -59,16 +60,16 @@ pub(super) struct References {
 pub(super) fn parse_blocks(lines: &[Line<'_>]) -> ParsedBlocks {
     let mut scanner = chunks::scan_chunks(lines);
     let mut survey = Survey::new(&mut scanner);
-    let marked = std::mem::take(&mut survey.marked);
-    let definitions = definitions(&marked);
+    let (notes, definitions) = (std::mem::take(&mut survey.notes), std::mem::take(&mut survey.definitions));
+    let has_marked = !notes.is_empty() || !definitions.is_empty();
     let mut reader =
         BlockReader { definitions: &definitions, notes: Notes::default(), depth: 0, left: MAX_BLOCKS };
-    reader.notes = Notes::new(bodies(&mut reader, &marked));
-    drop(marked);
+    reader.notes = Notes::new(bodies(&mut reader, &notes));
+    drop(notes);
     let labels = Labels::from_document(definitions.clone(), reader.notes.labels());
     // Allocated once, because a vector that grows while it is filled takes up to three times the memory.
     let (blocks, ranges) = (Vec::with_capacity(survey.count), Vec::with_capacity(survey.count));
-    let (is_usual, is_independent) = (survey.is_apart, !survey.has_marked);
+    let (is_usual, is_independent) = (survey.is_apart, !has_marked);
     let text =
         ParsedBlocks { blocks, lines: ranges, notes: Vec::new(), is_usual, is_independent, is_full: false };
     let mut out = ParseOutput { text, lines, kept: Vec::new(), takers: HashMap::new(), raw: None };
@@ -213,26 +214,25 @@ struct KeptNote {
 /// Properties of Markdown, determined before its blocks are parsed.
 #[derive(Default)]
 struct Survey<'a> {
-    /// The footnote and link definitions.
-    marked: Vec<Chunk<'a>>,
+    /// The footnote definitions.
+    notes: Vec<Chunk<'a>>,
+    definitions: LinkDefinitions,
     count: usize,
     end: usize,
     /// `true` if all chunks are separated by empty lines.
     is_apart: bool,
-    /// `true` if there are footnote or link definitions.
-    has_marked: bool,
 }
 
 impl<'a> Survey<'a> {
     fn new(scanner: &mut Scanner<'_, 'a>) -> Self {
-        let mut survey = Self { is_apart: true, ..Self::default() };
+        let (lines, mut survey) = (scanner.lines(), Self { is_apart: true, ..Self::default() });
         for chunk in scanner {
             survey.is_apart &= survey.count == 0 || survey.end < chunk.lines.start;
             survey.count += 1;
             survey.end = chunk.lines.end;
-            if matches!(chunk.kind, ChunkKind::Note(..) | ChunkKind::Definition(..)) {
-                survey.has_marked = true;
-                survey.marked.push(chunk);
+            definitions::add_chunk(&mut survey.definitions, &chunk, lines, 0);
+            if matches!(chunk.kind, ChunkKind::Note(..)) {
+                survey.notes.push(chunk);
             }
         }
         survey
@@ -302,18 +302,6 @@ impl ParsedBlocks {
             self.lines.push(range);
         }
     }
-}
-
-/// Collects the link definitions. The first definition of a label takes precedence.
-fn definitions(chunks: &[Chunk<'_>]) -> HashMap<String, (String, String)> {
-    let mut definitions = HashMap::new();
-    for chunk in chunks {
-        if let ChunkKind::Definition(label, destination, title) = &chunk.kind {
-            let definition = || (destination.clone(), title.clone());
-            definitions.entry(inlines::label(label)).or_insert_with(definition);
-        }
-    }
-    definitions
 }
 
 /// Maximum number of footnotes. If there are more, all of them are preserved verbatim: if some were annotations, their

@@ -13,10 +13,12 @@ use super::{
     targets, work_budget,
 };
 
+/// Destinations and titles of link definitions, by normalized [`label`].
+pub(super) type LinkDefinitions = HashMap<String, (String, String)>;
+
 /// The targets that text may reference.
 pub(super) struct Rules<'r> {
-    /// Link definitions by [`label`]: destination and title.
-    pub(super) definitions: &'r HashMap<String, (String, String)>,
+    pub(super) definitions: &'r LinkDefinitions,
     pub(super) notes: &'r mut Notes,
 }
 
@@ -117,10 +119,7 @@ impl<'t> InlineSource<'t> {
 type Events<'e> = Vec<(Event<'e>, Range<usize>)>;
 
 /// Returns the events within the only block.
-fn events<'e>(
-    source: &'e InlineSource<'_>,
-    definitions: &HashMap<String, (String, String)>,
-) -> Option<Events<'e>> {
+fn events<'e>(source: &'e InlineSource<'_>, definitions: &LinkDefinitions) -> Option<Events<'e>> {
     let mut resolve = |link: pulldown_cmark::BrokenLink<'_>| {
         let (destination, title) = definitions.get(&label(&link.reference))?;
         Some((CowStr::from(destination.clone()), CowStr::from(title.clone())))

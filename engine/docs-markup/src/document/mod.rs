@@ -29,6 +29,7 @@ mod builder;
 mod cells;
 mod chunks;
 mod comparison;
+mod definitions;
 mod emoji;
 mod escape;
 mod figures;

@@ -1,11 +1,9 @@
 //! The state of the parser. Its methods are defined in the modules of the blocks that they parse.
 
-use std::collections::HashMap;
-
-use super::{limits::MAX_BLOCKS, notes::Notes};
+use super::{inlines::LinkDefinitions, limits::MAX_BLOCKS, notes::Notes};
 
 pub(super) struct BlockReader<'r> {
-    pub(super) definitions: &'r HashMap<String, (String, String)>,
+    pub(super) definitions: &'r LinkDefinitions,
     pub(super) notes: Notes,
     pub(super) depth: usize,
     pub(super) left: usize,
@@ -13,7 +11,7 @@ pub(super) struct BlockReader<'r> {
 
 impl<'r> BlockReader<'r> {
     /// Creates a reader for text outside of any document.
-    pub(super) fn new_detached(definitions: &'r HashMap<String, (String, String)>, notes: Notes) -> Self {
+    pub(super) fn new_detached(definitions: &'r LinkDefinitions, notes: Notes) -> Self {
         Self { definitions, notes, depth: 0, left: MAX_BLOCKS }
     }
 }

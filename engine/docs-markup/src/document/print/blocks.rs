@@ -6,9 +6,8 @@ use docs_model::{
 
 use super::{
     super::{
-        chunks::{self, ChunkKind},
+        chunks, definitions,
         escape::InlineContext,
-        inlines as reader_inlines,
         invalid::Invalid,
         limits::MAX_BLOCK_DEPTH,
         lines::{self, Line, SPACE},
@@ -82,17 +81,9 @@ pub(in super::super) fn is_alike(a: &Block, b: &Block) -> bool {
 
 impl Printer {
     pub(in super::super) fn new(blocks: &[Block]) -> Self {
-        let (mut numbers, mut definitions) = (Labels::default(), std::collections::HashMap::new());
+        let mut numbers = Labels::default();
         blocks.iter().for_each(|block| numbers.number(block));
-        for block in blocks.iter().filter(|block| is_verbatim(block)) {
-            let text = spelling::text_of_nodes(&block.nodes);
-            let lines = lines::split(&text);
-            for chunk in chunks::scan_chunks(&lines) {
-                if let ChunkKind::Definition(label, destination, title) = chunk.kind {
-                    definitions.entry(reader_inlines::label(&label)).or_insert((destination, title));
-                }
-            }
-        }
+        let definitions = definitions::in_blocks(blocks);
         Self::with_labels(Labels::from_document(definitions, numbers.into_assigned()))
     }
 

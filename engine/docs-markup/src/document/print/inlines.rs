@@ -1,9 +1,6 @@
 //! Printing of inline nodes as Markdown, or as HTML in cells and captions.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashSet, sync::Arc};
 
 use docs_model::{Block, Inline, InlineKind, Leaf, Mark, MarkColor, MarkKind, Node};
 
@@ -13,7 +10,7 @@ use super::super::{
     emoji,
     escape::{self, EscapeContext, InlineContext},
     html,
-    inlines::{self, Rules},
+    inlines::{self, LinkDefinitions, Rules},
     normalize,
     notes::{LabelLog, Notes},
     opening::Opening,
@@ -40,15 +37,12 @@ pub(in super::super) struct Labels {
     /// The labels of all footnotes of the document.
     pub(in super::super) known: Arc<HashSet<String>>,
     /// The link definitions that are preserved in the document.
-    pub(in super::super) definitions: Arc<HashMap<String, (String, String)>>,
+    pub(in super::super) definitions: Arc<LinkDefinitions>,
 }
 
 impl Labels {
     /// Creates the labels for a document with these definitions and footnotes.
-    pub(in super::super) fn from_document(
-        definitions: HashMap<String, (String, String)>,
-        known: HashSet<String>,
-    ) -> Self {
+    pub(in super::super) fn from_document(definitions: LinkDefinitions, known: HashSet<String>) -> Self {
         Self { definitions: Arc::new(definitions), known: Arc::new(known), ..Self::default() }
     }
 
@@ -184,7 +178,7 @@ fn is_sign(mark: &Mark) -> bool {
 }
 
 /// Splits a spelling into the number of marks around an element and the rest.
-fn split_outer_marks(spelling: Option<&str>) -> (usize, &str) {
+pub(in super::super) fn split_outer_marks(spelling: Option<&str>) -> (usize, &str) {
     let Some(rest) = spelling.and_then(|spelling| spelling.strip_prefix('^')) else {
         return (0, spelling.unwrap_or_default());
     };

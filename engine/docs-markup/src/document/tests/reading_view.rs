@@ -176,6 +176,18 @@ fn link_definitions_apply_everywhere_and_are_invisible() {
 }
 
 #[test]
+fn definitions_within_tags_apply_to_all_text() {
+    shown(&[
+        ("{% x %}\na[x][y]\n\n[x]: /z\n[y]: /w\n\n{% endx %}\n", "p(a[x]</w>)"),
+        ("{% x %}\n{% y %}\n[x]: /z\n{% endy %}\n{% endx %}\n\nb[x]\n", "p(b[x]</z>)"),
+        ("{% hint style=\"info\" %}\n[x]: /z\n[y]: /w\n{% endhint %}\n\na[x][y]\n", "p(a[x]</w>)"),
+        ("{% code %}\na[x][y]\n\n[x]: /z\n[y]: /w\n{% endcode %}\n", "p(a[x]</w>)"),
+        ("[x]: /1\n\n{% x %}\n[x]: /2\n{% endx %}\n\n[x]\n", "p([x]</1>)"),
+        ("{% x %}\na\\[x]\\[y]\n\n[x]: /z\n[y]: /w\n\n{% endx %}\n", "p(a[x][y])"),
+    ]);
+}
+
+#[test]
 fn footnotes_are_attached_to_their_references() {
     shown(&[
         (
