@@ -11,7 +11,7 @@ mod tagged;
 
 pub(super) use self::{
     blocks::{block_alone, document, is_alike, parse_detached, print_checked, readable, unchecked},
-    inlines::{Labels, Notation, rich, title, write as write_inlines},
+    inlines::{Labels, Notation, rich, split_outer_marks, title, write as write_inlines},
     printer::{Printer, VerbatimMode},
     tables::{cell, rule},
     tagged::opening,

@@ -4,7 +4,10 @@ use docs_model::{
     Block, BlockKind, Document, Inline, InlineKind, Leaf, MarkKind, Node, TableColumn, TextNode,
 };
 
-use super::{super::spelling::is_verbatim, addresses, dialects};
+use super::{
+    super::{print::split_outer_marks, spelling::is_verbatim},
+    addresses, dialects,
+};
 
 /// Returns `true` if the reading view differs from the document.
 pub(super) fn document(document: &Document) -> bool {
@@ -83,7 +86,7 @@ pub(super) fn nodes(nodes: &[Node]) -> bool {
 fn inline(inline: &Inline) -> bool {
     match inline.kind {
         InlineKind::Annotation {} => inline.nodes.is_empty() || nodes(&inline.nodes),
-        InlineKind::Link { .. } => label(&inline.nodes),
+        InlineKind::Link { .. } => label(&inline.nodes) || note_name(inline).is_some(),
         _ => false,
     }
 }
@@ -94,6 +97,15 @@ pub(super) fn label(nodes: &[Node]) -> bool {
         Node::Text(text) => text.leaves.iter().any(|leaf| !is_code(leaf) && is_marked_up(leaf)),
         _ => false,
     })
+}
+
+/// Returns the label of the possible footnote reference that is the whole label of a link, as in `[^note](/url)`.
+pub(super) fn note_name(link: &Inline) -> Option<&str> {
+    let [Node::Text(TextNode { leaves, .. })] = link.nodes.as_slice() else { return None };
+    let [leaf] = leaves.as_slice() else { return None };
+    let (marks, notation) = split_outer_marks(link.spelling.as_deref());
+    let is_markdown = leaf.marks.len() == marks && notation != "a";
+    leaf.text.strip_prefix('^').filter(|name| is_markdown && !name.is_empty())
 }
 
 fn is_code(leaf: &Leaf) -> bool {

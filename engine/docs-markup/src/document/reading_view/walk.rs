@@ -12,7 +12,7 @@ use super::{
         escape::InlineContext,
         inlines::label,
         limits::MAX_BLOCK_DEPTH,
-        print::{self, Labels as PrintLabels, Notation, write_inlines},
+        print::{self, Labels as PrintLabels, Notation, split_outer_marks, write_inlines},
         spelling::{self, is_verbatim},
         texts, work_budget,
     },
@@ -242,6 +242,7 @@ impl View {
         for node in nodes {
             match node {
                 Node::Text(text) => leaves.extend(text.leaves.iter().map(clean)),
+                Node::Inline(link) if self.is_note(link) => leaves.extend(written_link(link, context)),
                 Node::Inline(inline) => {
                     let mut inline = inline.clone();
                     let is_cut = needs::nodes(&inline.nodes) || leaves.last().is_some_and(is_within_tag);
@@ -257,7 +258,7 @@ impl View {
                     let is_noted = inline.kind == (InlineKind::Annotation {})
                         && leaves.last().is_some_and(|leaf| !leaf.marks.is_empty());
                     let before = if is_noted { "<!---->" } else { "" };
-                    let marks = marks_around(inline.spelling.as_deref());
+                    let (marks, _) = split_outer_marks(inline.spelling.as_deref());
                     let marks = leaves.last().map(|leaf| leaf.marks.iter().take(marks).copied().collect());
                     let text = format!("{before}{OPEN}{}{CLOSE}", originals.len());
                     let leaf = Leaf::new(text.clone(), marks.unwrap_or_default());
@@ -275,6 +276,12 @@ impl View {
         work_budget::step(source.len());
         self.memory_left += MEMORY_PER_BYTE * source.len();
         source
+    }
+
+    /// Returns `true` for a link whose label is a reference to an existing footnote.
+    fn is_note(&self, link: &Inline) -> bool {
+        matches!(link.kind, InlineKind::Link { .. })
+            && needs::note_name(link).is_some_and(|name| self.labels.notes.contains(&label(name)))
     }
 
     /// Returns the source of a verbatim block.
@@ -331,11 +338,15 @@ fn clean(leaf: &Leaf) -> Leaf {
     Leaf { text: clean(&leaf.text), spelling: leaf.spelling.as_deref().map(clean), ..leaf.clone() }
 }
 
-/// Returns the number of marks around an element.
-fn marks_around(spelling: Option<&str>) -> usize {
-    let Some(rest) = spelling.and_then(|spelling| spelling.strip_prefix('^')) else { return 0 };
-    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    rest[..end].parse().unwrap_or_default()
+/// Returns the source of a link as a leaf with the marks around the link.
+fn written_link(link: &Inline, context: InlineContext) -> Option<Leaf> {
+    let (_, notation) = split_outer_marks(link.spelling.as_deref());
+    let mut own = Inline { spelling: Some(notation.to_owned()), ..link.clone() };
+    let [Node::Text(TextNode { leaves, .. })] = own.nodes.as_mut_slice() else { return None };
+    let marks = std::mem::take(&mut leaves.first_mut()?.marks);
+    let source =
+        write_inlines(&[Node::Inline(own)], Notation::Spelled, context, &mut PrintLabels::default())?;
+    Some(Leaf { spelling: Some(source.clone()), ..Leaf::new(source, marks) })
 }
 
 /// Replaces links with their labels.

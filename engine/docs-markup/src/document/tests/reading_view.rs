@@ -188,6 +188,21 @@ fn definitions_within_tags_apply_to_all_text() {
 }
 
 #[test]
+fn label_of_a_link_that_is_a_footnote_is_a_footnote() {
+    shown(&[
+        ("{% x %}\na[^n](/u)\n\n[^n]: note\n\n{% endx %}\n", "p({a: p(note)}(/u))"),
+        ("a[^N][X]\n\n[^n]: note\n\n[x]: /z\n", "p({a: p(note)}[X]</z>)"),
+        ("a[^n][x]\n\n[^n]: note\n\n[^n]: second\n\n[x]: /z\n", "p({a: p(note)}[x]</z>)"),
+        (
+            "> **[^n](/u \"t\")** [^n b](/u) [**^n**](/u) [\\^n](/u)\n>\n> [^n]: note\n",
+            "quote(p({^1^: p(note)}**(/u \"t\")** [^n b]</u> [**^n**]</u> [^n]</u>))",
+        ),
+        ("# a[^n](/u)\n\n> [^n]: note\n", "h1#a-u({a: p(note)}(/u))"),
+        ("| a |\n| - |\n| <a href=\"/u\">^n</a> |\n\n> [^n]: note\n", "table(a / p([^n]</u>))"),
+    ]);
+}
+
+#[test]
 fn footnotes_are_attached_to_their_references() {
     shown(&[
         (
