@@ -204,15 +204,11 @@ impl<'s, 'a> Scanner<'s, 'a> {
         let (mark, length, info) = lines::fence(&line.text)?;
         let opening = (mark, length, info.to_owned());
         let indent = line.indent();
-        self.at += 1;
-        let mut code = Vec::new();
-        while let Some(line) = self.lines.get(self.at) {
-            self.at += 1;
-            if lines::closes_fence(&line.text, mark, length) {
-                return Some(ChunkKind::Fence(opening, code));
-            }
-            code.push(line.dedent(indent));
-        }
+        let rest = &self.lines[self.at + 1..];
+        let end = rest.iter().position(|line| lines::closes_fence(&line.text, mark, length));
+        let code: Vec<Line<'a>> =
+            rest[..end.unwrap_or(rest.len())].iter().map(|line| line.dedent(indent)).collect();
+        self.at += 1 + code.len() + usize::from(end.is_some());
         Some(ChunkKind::Fence(opening, code))
     }
 

@@ -60,6 +60,15 @@ fn small_yaml_objects_and_anchors_take_bounded_memory() {
 }
 
 #[test]
+fn an_unclosed_fence_of_short_lines_takes_linear_memory() {
+    for piece in ["> a\n", "$$\na\n$$\n\n<i></i>"] {
+        let text = format!("```\n{}", piece.repeat(32 * 1024 / piece.len()));
+        let (_, peak) = docs_hostile::own_peak_of(|| document::parse(&text));
+        assert!(peak < 50 * text.len(), "{piece:?}: {peak} bytes for {}", text.len());
+    }
+}
+
+#[test]
 fn documents_of_short_lines_or_links_take_linear_memory() {
     for (piece, end) in [("[a]: b\n[:tv:", "</[^1]: a\n\n"), ("🚀![a](b)", "{% endhint %}\n\n")] {
         let mut text = String::new();
