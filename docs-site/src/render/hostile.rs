@@ -44,11 +44,17 @@ const PARSERS: &[Parser] = &[Parser {
 }];
 
 fn render(text: &str) {
+    let length = html(text).len();
+    assert!(length <= MAX_HTML + MAX_HTML_PER_BYTE * text.len(), "{length} bytes for {}", text.len());
+}
+
+/// Returns the HTML of a page with this Markdown.
+pub(super) fn html(text: &str) -> String {
     let document = reading_view(&parse(text)).into_owned();
     let words = Words::for_locale(Locale::En);
     let space = "space".parse::<SpaceId>().expect("an id");
     let options = RenderOptions { words, outside: ExternalLinksTarget::Own, loads: ImageSchemes::Encrypted };
-    let Some(page) = PrerenderedPage::prerender(&document, &space, options) else { return };
+    let Some(page) = PrerenderedPage::prerender(&document, &space, options) else { return String::new() };
     let (addresses, reused) = (Addresses::new(&[], "", &space), ReusableContents::new());
     let (specs, counter) = (Specs::default(), Counter::default());
     let renderer = Renderer {
@@ -63,6 +69,5 @@ fn render(text: &str) {
     };
     let mut html = Html::default();
     page.write(&mut html, &renderer);
-    let length = html.len();
-    assert!(length <= MAX_HTML + MAX_HTML_PER_BYTE * text.len(), "{length} bytes for {}", text.len());
+    html.into_string()
 }

@@ -1,6 +1,8 @@
 //! Rendering of documents from the block tree to HTML. Text in a page is never interpreted as HTML: unsupported content
 //! is shown as written.
 
+#[cfg(test)]
+mod allow_list;
 mod anchors;
 mod api;
 mod block;
