@@ -411,7 +411,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
                 || (!line.is_blank()
                     && end == self.at
                     && !self.starts_block(self.at)
-                    && !line.text.trim_start_matches(SPACE).starts_with("[^"));
+                    && !starts_definition(&line.text));
             if !line.is_blank() && !goes_on {
                 break;
             }
@@ -538,6 +538,16 @@ impl<'s, 'a> Scanner<'s, 'a> {
             .take(64)
             .any(|line| line.text.trim_matches(SPACE) == "$$")
     }
+}
+
+/// Returns `true` if a line begins a footnote or link definition, which ends the definition before it.
+fn starts_definition(text: &str) -> bool {
+    let Some(rest) = text.trim_start_matches(SPACE).strip_prefix('[') else { return false };
+    let is_label = |label: &str| !label.trim_matches(SPACE).is_empty() && !label.contains(['[', ']']);
+    rest.starts_with('^')
+        || rest
+            .split_once("]:")
+            .is_some_and(|(label, target)| is_label(label) && !target.trim_matches(SPACE).is_empty())
 }
 
 /// Returns `true` if a line can be a table row.

@@ -216,6 +216,7 @@ fn footnotes_are_attached_to_their_references() {
         ("word[^1][^2]\n\n[^1]: n1\n[^2]: n2\n", "p({word: p(n1)}{^1^: p(n2)})"),
         ("> [x][^n]\n>\n> [^n]: Note.\n\n[x]: /z\n", "quote(p([x]</z>{^1^: p(Note.)}))"),
         ("Nothing.\n\n[^unused]: Unused.\n", "p(Nothing.)"),
+        ("a[^1] [x][]\n\n[^1]: note\ngoes on\n[x]: /z\n", "p({a: p(note goes on)} [x]</z>)"),
         (
             "A <u>b</u>[^1].\n\n[^1]: See <u>x</u> and [^2].\n[^2]: y\n",
             "p(A {b: p(See x and {^1^: p(y)}.)}.)",
