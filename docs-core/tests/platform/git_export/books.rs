@@ -146,7 +146,7 @@ async fn honkit_repository_imports_and_exports_unchanged() {
              ----\n\n### Part II\n\n* [Next](next)\n* [Later](later.md)\n",
         ),
         ("docs/start.md", "# Start\n\n## Place\n\n[next](next.html)\n"),
-        ("docs/next.md", "# Next\n"),
+        ("docs/next.md", "# Next {#other}\n\n## Below {#below}\n"),
         ("docs/GLOSSARY.md", "## Word\nMeaning\n"),
         ("README.md", "# About the repository\n"),
     ])

@@ -75,6 +75,11 @@ pub(crate) fn heading(text: &str) -> Option<(u8, &str)> {
     Some((u8::try_from(level).ok()?, rest))
 }
 
+/// Returns `true` if Markdown may contain heading attributes. Other text in braces is literal.
+pub(crate) fn may_have_attributes(source: &str) -> bool {
+    ["{#", "{.", "{ #", "{ ."].iter().any(|sign| source.contains(sign))
+}
+
 /// Parses the underline of a setext heading into its level.
 pub(crate) fn underline(text: &str) -> Option<u8> {
     let mark = text.trim_matches(SPACE);

@@ -92,6 +92,6 @@ pub use self::{
 pub(crate) use self::{
     escape::is_balanced,
     lines::fence,
-    marks::{heading, is_divider, underline},
+    marks::{heading, is_divider, may_have_attributes, underline},
     update::{block_fingerprints, edited},
 };

@@ -5,12 +5,12 @@ use std::{borrow::Cow, ops::Range};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::leading_emoji;
-use crate::directives::title_line;
+use crate::{directives::title_line, document::may_have_attributes};
 
 /// The heading that contains the title of its page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Heading {
-    /// The text without marks, anchors and the leading emoji.
+    /// The text without marks, anchors, attributes such as `{#id}`, and the leading emoji.
     pub title: String,
     /// The leading emoji.
     pub emoji: Option<String>,
@@ -36,7 +36,10 @@ pub(super) fn find_title(text: &str, from: usize) -> Option<TitlePosition> {
     let end = prelude_end(text, start.max(from));
     let rest = &text[end..];
     let mut title = String::new();
-    for (event, range) in Parser::new(first_block(rest)).into_offset_iter() {
+    let block = first_block(rest);
+    let mut options = Options::empty();
+    options.set(Options::ENABLE_HEADING_ATTRIBUTES, may_have_attributes(block));
+    for (event, range) in Parser::new_ext(block, options).into_offset_iter() {
         match event {
             Event::Start(Tag::Heading { level: HeadingLevel::H1, .. }) => {}
             Event::Text(part) | Event::Code(part) => title.push_str(&part),

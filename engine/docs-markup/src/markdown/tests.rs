@@ -126,6 +126,18 @@ fn comments_and_definitions_may_precede_the_title() {
 }
 
 #[test]
+fn attributes_are_not_part_of_the_title() {
+    for (text, title) in [
+        ("# Title {#id}\n\nText", "Title"),
+        ("Title { .class #id }\n===\n", "Title"),
+        ("# The {#id} of a title\n", "The {#id} of a title"),
+        ("# Title {id}\n", "Title {id}"),
+    ] {
+        assert_eq!(parse_page(text).heading.map(|heading| heading.title).as_deref(), Some(title), "{text}");
+    }
+}
+
+#[test]
 fn front_matter_must_start_at_the_first_byte() {
     assert_eq!(split_front("\u{feff}---\r\na: 1\r\n---\r\nText"), (Some("a: 1\r\n"), "Text"));
     assert_eq!(split_front("---\na: 1\n...\nText"), (Some("a: 1\n"), "Text"));

@@ -11,13 +11,12 @@ use pulldown_cmark::{
 };
 
 use super::{
-    super::{inlines::label, work_budget},
+    super::{inlines::label, marks, work_budget},
     addresses,
     assemble::{Image, Item},
     elements::{self, Surroundings, target},
     frames::{Builder, FrameKind, Opener, TextKind, is_id},
     labels::Labels,
-    needs,
     options::OPTIONS,
     placeholders::{EMPTY, without_placeholders},
     rows::{Cell, Row},
@@ -33,7 +32,7 @@ pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
     let (labels, left) = (Rc::clone(&builder.view.labels), Rc::clone(&builder.view.destination_bytes_left));
     let text = tags::removed(source, &labels.paired_tags, &mut builder.view.is_hidden);
     let mut options = OPTIONS;
-    options.set(Options::ENABLE_HEADING_ATTRIBUTES, needs::may_have_attributes(&text));
+    options.set(Options::ENABLE_HEADING_ATTRIBUTES, marks::may_have_attributes(&text));
     let text = separate_notes(addresses::literal(&text), options, &labels, &left);
     let mut resolve = |broken: BrokenLink<'_>| resolve(&broken, &labels, &left);
     let mut reader = Reader {

@@ -5,7 +5,7 @@ use docs_model::{
 };
 
 use super::{
-    super::{print::split_outer_marks, spelling::is_verbatim},
+    super::{marks::may_have_attributes, print::split_outer_marks, spelling::is_verbatim},
     addresses, dialects,
 };
 
@@ -67,11 +67,6 @@ pub(super) fn has_attributes(nodes: &[Node]) -> bool {
 fn attributes(line: &str) -> bool {
     let line = line.trim_end();
     line.ends_with('}') && line.rfind('{').is_some_and(|at| may_have_attributes(&line[at..]))
-}
-
-/// Returns `true` if Markdown may contain heading attributes. Other text in braces is literal.
-pub(super) fn may_have_attributes(source: &str) -> bool {
-    ["{#", "{.", "{ #", "{ ."].iter().any(|sign| source.contains(sign))
 }
 
 /// Returns `true` if inline nodes contain markup that was preserved as text.
