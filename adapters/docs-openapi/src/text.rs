@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use docs_ports::{SpecFormat, SpecProblem};
 use serde::de::DeserializeSeed;
-use serde_saphyr::NonFiniteFloatPolicy;
+use serde_saphyr::{Error, NonFiniteFloatPolicy, UserMessageFormatter};
 
 use crate::node::{JsonNode, MAX_NODES, MAX_TEXT_BYTES, NodeBudget, ReadNode};
 
@@ -95,7 +95,11 @@ fn read_yaml<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -> Result<S:
     });
     read.map_err(|error| {
         let line = error.location().map(|location| location.line());
-        let message = error.without_snippet().to_string();
+        let message = match error.without_snippet() {
+            // The usual message names an option of the parser.
+            error @ Error::DuplicateMappingKey { .. } => error.render_with_formatter(&UserMessageFormatter),
+            error => error.to_string(),
+        };
         let message = message.lines().next().unwrap_or("invalid YAML").to_owned();
         SyntaxFault { message: format!("must be valid YAML: {message}"), line }
     })

@@ -1,7 +1,7 @@
 //! A YAML parser with bounded work.
 
 use serde_json::Value;
-use serde_saphyr::{NonFiniteFloatPolicy, Options};
+use serde_saphyr::{Error, NonFiniteFloatPolicy, Options, UserMessageFormatter};
 
 /// Parses YAML with bounded work: aliases and nesting cannot amplify it.
 ///
@@ -116,7 +116,11 @@ fn options(bytes: usize, limits: YamlLimits) -> Options {
 fn read_with(text: &str, options: Options) -> Result<Value, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     serde_saphyr::from_str_with_options(text, options).map_err(|error| {
-        let message = error.without_snippet().to_string();
+        let message = match error.without_snippet() {
+            // The usual message names an option of the parser.
+            error @ Error::DuplicateMappingKey { .. } => error.render_with_formatter(&UserMessageFormatter),
+            error => error.to_string(),
+        };
         let first = message.lines().next().unwrap_or("invalid YAML");
         match first.char_indices().nth(MAX_MESSAGE) {
             Some((end, _)) => format!("{}…", &first[..end]),
@@ -148,6 +152,13 @@ mod tests {
     fn broken_yaml_names_the_line() {
         let message = read("a: 1\nb: [\n").unwrap_err();
         assert!(message.contains("line"), "{message}");
+    }
+
+    #[test]
+    fn duplicate_keys_are_named() {
+        let message = read("a: 1\nb: 2\na: 3\n").unwrap_err();
+        assert!(message.starts_with("duplicate mapping key: a not allowed here"), "{message}");
+        assert!(message.contains("line 3"), "{message}");
     }
 
     #[test]
