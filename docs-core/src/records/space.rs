@@ -122,6 +122,9 @@ pub struct ContentPaths {
     pub readme: String,
     /// The table of contents.
     pub summary: String,
+    /// The project directory. It is unknown for paths that an earlier version stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
 }
 
 impl GitState {

@@ -152,6 +152,30 @@ async fn export_keeps_the_layout_of_the_space_in_a_bare_repository() {
     }
 }
 
+#[tokio::test]
+async fn a_bare_repository_gets_the_folder_of_the_last_import() {
+    let (w, remote, _) = world_of(&[
+        ("docs/SUMMARY.md", "# Table of contents\n\n* [Home](README.md)\n* [Page](part/page.md)\n"),
+        ("docs/README.md", "# Home\n\n![a](.gitbook/assets/a.png)\n"),
+        ("docs/part/page.md", "# Page\n\n{% include \"../.gitbook/includes/note.md\" %}\n"),
+        ("docs/.gitbook/assets/a.png", "a"),
+        ("docs/.gitbook/assets/unlinked.json", "{}"),
+        ("docs/.gitbook/includes/note.md", "---\ntitle: Note\n---\nText\n"),
+    ])
+    .await;
+    let before = files(&remote);
+    let space = w.space().await;
+    import_folder(&w, &space, "docs").await;
+    remote.edit(|repository| {
+        repository.files.clear();
+        repository.message = "Nothing".to_owned();
+    });
+    exported(&w, &space).await;
+    assert_eq!(changed(&before, &files(&remote)), [".gitbook.yaml"]);
+    assert_eq!(files(&remote)[".gitbook.yaml"], "root: ./docs/\n");
+    assert_same_after_import(&w, &remote, &space).await;
+}
+
 /// Returns the names of the files that differ.
 pub(super) fn changed(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<String> {
     let names: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();

@@ -24,6 +24,7 @@ pub(super) fn content_paths(config: &RepoConfig) -> Option<ContentPaths> {
         root: below(&config.root)?,
         readme: below(&config.readme)?,
         summary: below(&config.summary)?,
+        project: Some(project.as_str().to_owned()),
     })
 }
 

@@ -26,7 +26,7 @@ use crate::{
         Edit, GitFile,
         gitsync::{
             AdoptablePaths, ExportPlan, MAX_CONFIG_BYTES, MAX_SUMMARY_BYTES, MAX_WARNINGS, RepoConfig,
-            Repository, link_whole_book,
+            RepoPath, Repository, link_whole_book,
         },
     },
     model::{JobResult, JobStage, RevisionId},
@@ -404,6 +404,16 @@ impl Platform {
     }
 }
 
+/// Returns the content folder, the first page and the table of contents of the last import or export for a project
+/// directory. Files keep their paths, so they also apply to a directory above the previous project directory.
+fn known_paths(known: &ContentPaths, project: &RepoPath) -> Option<[RepoPath; 3]> {
+    let previous = known.project.as_deref().and_then(|previous| RepoPath::new(previous).ok());
+    let folder = previous.filter(|previous| previous.relative_to(project).is_some());
+    let folder = folder.as_ref().unwrap_or(project);
+    let path = |text: &str| folder.join(text).ok();
+    Some([path(&known.root)?, path(&known.readme)?, path(&known.summary)?])
+}
+
 /// Reads the repository at the base commit of an export. The second value is the configuration to add if the repository
 /// has neither a configuration nor a table of contents. It uses the content paths in `known`, if any.
 async fn repository(
@@ -425,11 +435,7 @@ async fn repository(
     };
     let mut new = None;
     if !is_configured && tree.file(&config.summary).map_err(format_error)?.is_none() {
-        let known = known.and_then(|known| {
-            let path = |text: &str| project.join(text).ok();
-            Some([path(&known.root)?, path(&known.readme)?, path(&known.summary)?])
-        });
-        if let Some([root, readme, summary]) = known {
+        if let Some([root, readme, summary]) = known.and_then(|known| known_paths(known, &project)) {
             config = RepoConfig { root, readme, summary, ..config };
         }
         new = Some(config.clone());
