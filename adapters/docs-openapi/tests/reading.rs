@@ -103,7 +103,7 @@ fn problems_contain_line_pointer_and_message() {
         ("[]", "0 : must be an object, is a list"),
         ("{\n \"openapi\": \"3.0.0\",\n \"a\": }", "3 : must be valid JSON: expected value"),
         ("a: 1\nb: [\n", "must be valid YAML: "),
-        ("a: 1\na: 2\n", "must be valid YAML: "),
+        ("a: 1\na: 2\n", "must be valid YAML: duplicate mapping key: a not allowed here"),
         ("{\"a\": 1, \"a\": 2}", "1 : must be valid JSON: the field `a` is a duplicate"),
         ("title: A\n", "0 : must be an OpenAPI specification with `openapi`"),
         (
