@@ -25,7 +25,7 @@ const LOOKUP_COST: u64 = 16;
 pub(crate) enum SearchedSpace {
     Tree(PageTreeKey, Arc<PageTree>),
     /// The content of a large space, whose pages are looked up one by one.
-    Content(ContentSnapshot),
+    Content(Box<ContentSnapshot>),
 }
 
 impl SearchedSpace {
@@ -57,6 +57,6 @@ impl SearchedSpace {
                 return Ok(Self::Tree(key, tree));
             }
         }
-        Ok(Self::Content(content))
+        Ok(Self::Content(Box::new(content)))
     }
 }
