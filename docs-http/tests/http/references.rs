@@ -7,9 +7,8 @@ use crate::{
     server::{Server, id},
 };
 
-#[tokio::test]
-async fn reusable_contents_and_links_are_returned_as_requested() {
-    let s = Server::new().await;
+/// Imports a repository whose pages refer to each other, a reusable content block and a picture. Returns the space.
+async fn imported_space(s: &Server) -> String {
     let space = s.space().await;
     s.repository
         .put("SUMMARY.md", "* [Start](README.md)\n* [Guide](guide/README.md)\n  * [Linux](guide/linux.md)\n");
@@ -23,6 +22,13 @@ async fn reusable_contents_and_links_are_returned_as_requested() {
     let import = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
     s.post(&format!("/v1/spaces/{space}/git/import"), 204, import).await;
     s.platform.settle().await.expect("settled");
+    space
+}
+
+#[tokio::test]
+async fn reusable_contents_and_links_are_returned_as_requested() {
+    let s = Server::new().await;
+    let space = imported_space(&s).await;
     let content = format!("/v1/spaces/{space}/content");
     let head = id(&s.get(&content).await);
     let page = s.get(&format!("{content}/path/guide/linux")).await;

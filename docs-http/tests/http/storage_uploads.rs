@@ -51,14 +51,17 @@ async fn uploaded_file_is_imported_by_a_run() {
     let upload = s.ask("POST", &uploads(&s), &s.editor, Some(file("guide.md", 6))).await.is(201, "issued");
     assert_eq!(upload["object"], "storage-signed-url");
     let key = upload["key"].as_str().expect("a key").to_owned();
-    let early = s.ask("POST", &runs, &s.editor, Some(run_of(&[key.clone()], &space))).await;
+    let early = s.ask("POST", &runs, &s.editor, Some(run_of(std::slice::from_ref(&key), &space))).await;
     assert!(early.refused(400, "no bytes").contains("was not uploaded; send its bytes to its URL first"));
     // A repeated upload of the same bytes succeeds, one of other bytes does not.
     for _ in 0..2 {
         put(&s, &upload, "Guide\n").await.is(204, "uploaded");
     }
     put(&s, &upload, "Other\n").await.refused(409, "other bytes");
-    let run = s.ask("POST", &runs, &s.editor, Some(run_of(&[key.clone()], &space))).await.is(201, "started");
+    let run = s
+        .ask("POST", &runs, &s.editor, Some(run_of(std::slice::from_ref(&key), &space)))
+        .await
+        .is(201, "started");
     assert_eq!(run["source"], json!({ "type": "file", "files": [key] }));
     s.platform.settle().await.expect("settled");
     assert_eq!(s.get(&format!("{runs}/{}", id(&run))).await["status"], "completed");
@@ -195,7 +198,7 @@ async fn invalid_files_of_a_run_are_rejected() {
     assert!(answer.refused(400, "another organization").contains(missing), "{answer:?}");
     // The files expire 24 hours after their URLs were issued.
     s.clock.advance(24 * HOUR - Duration::from_millis(1));
-    let run = s.post(&runs, 201, run_of(&[own.clone()], &space)).await.body;
+    let run = s.post(&runs, 201, run_of(std::slice::from_ref(&own), &space)).await.body;
     s.clock.advance(Duration::from_millis(1));
     check(vec![own], missing).await;
     s.platform.settle().await.expect("settled");
