@@ -5,7 +5,6 @@ use std::{io, sync::Arc};
 use bytes::Bytes;
 use docs_core::{
     ErrorKind, Result,
-    content::expression::MAX_STEPS,
     model::{PageAction, PageId},
 };
 use futures_util::{Stream, stream};
@@ -33,7 +32,7 @@ const MAX_PART_BYTES: usize = 4 << 20;
 const PAGE_SEPARATOR: &[u8] = b"\n\n";
 /// The maximum number of evaluation steps for the conditions and expressions of all pages in one part of the full text.
 /// Further pages are links.
-const MAX_PART_STEPS: u32 = 20 * MAX_STEPS;
+const MAX_PART_STEPS: u32 = 2_000_000;
 
 /// Returns the pages of a site by section and space, each with the URL of its Markdown version.
 ///

@@ -182,13 +182,13 @@ pub(super) const INPUTS: &[Input] = &[
                 "Commented pages that are parsed at the same time",
                 "docs-core/src/platform/content/comments/previews.rs::MAX_CONCURRENT_PREVIEWS",
                 Beyond::Queued,
-                "docs-core/src/platform/kernel/tenant_queue.rs::queued_work_of_one_organization_does_not_delay_others",
+                "docs-core/src/platform/kernel/tenant_queue/tests.rs::queued_work_of_one_organization_does_not_delay_others",
             ).within("a page of paragraphs"),
             bound(
                 "Commented pages of an organization that are parsed at the same time",
                 "docs-core/src/platform/content/comments/previews.rs::MAX_TENANT_PREVIEWS",
                 Beyond::Queued,
-                "docs-core/src/platform/kernel/tenant_queue.rs::queued_work_of_one_organization_does_not_delay_others",
+                "docs-core/src/platform/kernel/tenant_queue/tests.rs::queued_work_of_one_organization_does_not_delay_others",
             ).within("a page of paragraphs"),
             bound(
                 "Members asked for a review per request",

@@ -270,13 +270,13 @@ pub(super) const INPUTS: &[Input] = &[
                 "Concurrent decisions on the visibility of files and reusable content",
                 "docs-core/src/platform/publishing/visitors/decisions.rs::MAX_CONCURRENT_DECISIONS",
                 Beyond::Queued,
-                "docs-core/src/platform/kernel/tenant_queue.rs::queued_work_of_one_organization_does_not_delay_others",
+                "docs-core/src/platform/kernel/tenant_queue/tests.rs::queued_work_of_one_organization_does_not_delay_others",
             ).within("a page of a large space"),
             bound(
                 "Concurrent decisions on the visibility of files for the visitors of an organization",
                 "docs-core/src/platform/publishing/visitors/decisions.rs::MAX_TENANT_DECISIONS",
                 Beyond::Queued,
-                "docs-core/src/platform/kernel/tenant_queue.rs::queued_work_of_one_organization_does_not_delay_others",
+                "docs-core/src/platform/kernel/tenant_queue/tests.rs::queued_work_of_one_organization_does_not_delay_others",
             ).within("a page of a large space"),
             bound(
                 "Steps of the conditions of site parts in a request",
@@ -288,7 +288,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Concurrent evaluations of conditions",
                 "docs-core/src/platform/publishing/visitors/condition_work.rs::MAX_CONCURRENT_EVALUATIONS",
                 Beyond::Queued,
-                "docs-core/src/platform/kernel/tenant_queue.rs::queued_work_of_one_organization_does_not_delay_others",
+                "docs-core/src/platform/kernel/tenant_queue/tests.rs::queued_work_of_one_organization_does_not_delay_others",
             ).within("conditions of pages"),
             bound(
                 "Concurrent evaluations of conditions for the visitors of an organization",
@@ -300,7 +300,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Page trees built at the same time for responses of the API",
                 "docs-core/src/platform/content/read/page_trees.rs::MAX_CONCURRENT_TREES",
                 Beyond::Queued,
-                "docs-core/src/platform/kernel/tenant_queue.rs::queued_work_of_one_organization_does_not_delay_others",
+                "docs-core/src/platform/kernel/tenant_queue/tests.rs::queued_work_of_one_organization_does_not_delay_others",
             ).within("a page of a large space"),
             bound(
                 "Page trees of an organization built at the same time for responses of the API",
