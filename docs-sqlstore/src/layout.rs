@@ -10,7 +10,7 @@ use docs_store::{Scan, key::COUNTERS};
 const KINDS: &[&str] = &[
     "adap", "aud", "cmr", "cmt", "col", "crq", "cust", "gls", "grt", "idm", "ive", "ivl", "job", "mem",
     "oas", "oav", "org", "rev", "rqr", "rvw", "sauth", "sec", "sgr", "shl", "site", "slk", "sma", "sml",
-    "smr", "spc", "srd", "ssp", "tea", "tmm", "tok", "trm", "trn", "usr",
+    "smr", "spc", "srd", "ssp", "tea", "tmm", "tok", "trm", "trn", "upl", "usr",
 ];
 
 /// The record kinds of a store.

@@ -69,6 +69,7 @@ const TARGETS: &[(&str, &str)] = &[
     ("tok", "token"),
     ("trm", "translation_memory"),
     ("trn", "translation"),
+    ("upl", "upload"),
     ("usr", "user"),
 ];
 

@@ -194,6 +194,8 @@ pub const LIMITS: &[LimitGroup] = &[
             ),
             limit("Validity of the address of a PDF file", Amount::Time(pdf::PDF_WINDOW)),
             limit("Retention of a PDF file for later requests", Amount::Time(pdf::PDF_REUSE_WINDOW)),
+            window("Validity of the URL of an upload", import::stored::UPLOAD_WINDOW),
+            window("Retention of an upload for import runs", import::stored::UPLOAD_RETENTION),
             window(
                 "Interval between two fetches of an OpenAPI specification",
                 openapi_specs::process::FETCH_INTERVAL,

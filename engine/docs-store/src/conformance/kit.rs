@@ -10,8 +10,9 @@ use super::super::{
     StoreResult, Txn, Value,
 };
 
-/// Maximum duration of the attempts of a call that fails transiently. A commit that waits for a slow disk makes hundreds
-/// of attempts of others fail, so their number says nothing.
+/// Maximum duration of the attempts of a call that fails transiently.
+///
+/// Their number is not limited, because a commit that waits for a slow disk makes hundreds of attempts of others fail.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(60);
 /// The topic that the suite writes to.
 pub(super) const TOPIC: u16 = 1;

@@ -39,9 +39,9 @@ use crate::{
 };
 
 /// The lifetime of the URL of an upload.
-const UPLOAD_WINDOW: TimeDelta = TimeDelta::hours(1);
+pub(in crate::platform) const UPLOAD_WINDOW: TimeDelta = TimeDelta::hours(1);
 /// The period after the request for its URL in which a file can be used.
-const UPLOAD_RETENTION: TimeDelta = TimeDelta::hours(24);
+pub(in crate::platform) const UPLOAD_RETENTION: TimeDelta = TimeDelta::hours(24);
 /// Maximum number of uploads of a user in an organization that have not expired.
 pub(in crate::platform) const MAX_UPLOADS: u32 = 100;
 
