@@ -17,17 +17,19 @@ const TURN_SHARE: usize = 4;
 pub(super) struct IndexBatch {
     pub(super) changes: Vec<IndexChange>,
     bytes: usize,
-    /// The changes of this turn, and the bytes of their text.
-    turn: (usize, usize),
+    /// The changes of this turn.
+    turn_changes: usize,
+    /// The bytes of the text of this turn.
+    turn_bytes: usize,
 }
 
 impl IndexBatch {
     pub(super) fn push(&mut self, change: IndexChange) {
         if let IndexChange::PutPage(page) = &change {
             self.bytes += page.size();
-            self.turn.1 += page.size();
+            self.turn_bytes += page.size();
         }
-        self.turn.0 += 1;
+        self.turn_changes += 1;
         self.changes.push(change);
     }
 
@@ -49,13 +51,14 @@ impl IndexBatch {
     }
 
     pub(super) const fn begin_turn(&mut self) {
-        self.turn = (0, 0);
+        (self.turn_changes, self.turn_bytes) = (0, 0);
     }
 
     /// Returns `true` if the turn of the organization ends.
     pub(super) const fn ends_turn(&self) -> bool {
-        let (changes, bytes) = self.turn;
-        self.is_full() || changes >= INDEX_BATCH / TURN_SHARE || bytes >= BATCH_BYTES / TURN_SHARE
+        self.is_full()
+            || self.turn_changes >= INDEX_BATCH / TURN_SHARE
+            || self.turn_bytes >= BATCH_BYTES / TURN_SHARE
     }
 }
 

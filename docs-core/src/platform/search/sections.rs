@@ -10,13 +10,16 @@ use crate::{
 /// cannot evaluate their conditions.
 pub(super) fn split_sections(markdown: &str) -> Vec<Section> {
     let mut document = document::parse(markdown);
-    document.nodes.iter_mut().for_each(without_conditions);
-    let mut undecided = UndecidedConditions::default();
-    document
-        .nodes
-        .retain(|block| !undecided.is_undecided(block) && !matches!(block.kind, BlockKind::If { .. }));
+    remove_conditional(&mut document.nodes);
     let sections = document::sections(&document::reading_view(&document)).into_iter();
     sections.map(|it| Section { anchor: it.anchor, heading: it.heading, text: it.text }).collect()
+}
+
+/// Removes conditional blocks, and conditional content from the others.
+fn remove_conditional(blocks: &mut Vec<Block>) {
+    let mut undecided = UndecidedConditions::default();
+    blocks.retain(|block| !undecided.is_undecided(block) && !matches!(block.kind, BlockKind::If { .. }));
+    blocks.iter_mut().for_each(without_conditions);
 }
 
 /// Removes conditional content from a block. The depth of documents is bounded.
@@ -32,11 +35,7 @@ fn without_conditions(block: &mut Block) {
         }
     }
     for fragment in block.fragments.iter_mut().flatten() {
-        let mut undecided = UndecidedConditions::default();
-        fragment
-            .nodes
-            .retain(|block| !undecided.is_undecided(block) && !matches!(block.kind, BlockKind::If { .. }));
-        fragment.nodes.iter_mut().for_each(without_conditions);
+        remove_conditional(&mut fragment.nodes);
     }
 }
 

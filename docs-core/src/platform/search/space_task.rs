@@ -35,11 +35,14 @@ pub(super) struct SpaceWork {
     pages: RemainingPages,
 }
 
+/// Number of pages that are read at a time.
+const PAGE_BATCH: usize = 100;
+
 /// The pages that are not indexed yet. Spaces of many organizations can wait at once, so this contains no trees and no
 /// entries.
 enum RemainingPages {
-    /// All pages of the tree from this index.
-    All(usize),
+    /// All pages after this one, by id.
+    All(Option<PageId>),
     Changed(vec::IntoIter<PageId>),
 }
 
@@ -96,7 +99,7 @@ impl Platform {
             None => {
                 pending.push(IndexChange::DropSpace(space.id.clone()));
                 now.generated = self.index_generated_pages(index, space, &view, None, pending).await?;
-                RemainingPages::All(0)
+                RemainingPages::All(None)
             }
             Some(changes) => {
                 let generated = before.as_ref().and_then(|before| before.generated.as_ref());
@@ -121,18 +124,22 @@ impl SpaceWork {
     async fn index_pages(&mut self, pending: &mut IndexBatch) -> Result<bool> {
         let Self { space, view, pages, .. } = self;
         match pages {
-            RemainingPages::All(next) => {
-                let tree = view.tree().await?;
-                for page in tree.pages().iter().skip(*next) {
+            RemainingPages::All(last) => loop {
+                let read = view.pages_after(last.as_ref(), PAGE_BATCH).await?;
+                let is_end = read.len() < PAGE_BATCH;
+                for (id, entry) in read {
                     if pending.ends_turn() {
                         return Ok(false);
                     }
-                    if is_indexed(&page.entry) {
-                        pending.push(page_change(space, view, &page.id, &page.entry).await?);
+                    if is_indexed(&entry) {
+                        pending.push(page_change(space, view, &id, &entry).await?);
                     }
-                    *next += 1;
+                    *last = Some(id);
                 }
-            }
+                if is_end {
+                    return Ok(true);
+                }
+            },
             RemainingPages::Changed(changed) => {
                 while !pending.ends_turn() {
                     let Some(id) = changed.next() else { return Ok(true) };
@@ -142,10 +149,9 @@ impl SpaceWork {
                         None => IndexChange::DropPage(space.id.clone(), id),
                     });
                 }
-                return Ok(changed.as_slice().is_empty());
+                Ok(changed.as_slice().is_empty())
             }
         }
-        Ok(true)
     }
 }
 
