@@ -51,6 +51,21 @@ pub(crate) fn validate_once<T: OpenApi + 'static>() -> Result<(), Problems> {
     Ok(())
 }
 
+/// Checks the examples of an API once per process.
+///
+/// # Errors
+/// The mistakes in the examples. Failures are not cached, so later calls return them again.
+fn validate_examples_once<T: OpenApi + 'static>(examples: Option<&'static str>) -> Result<(), Problems> {
+    static VALID_EXAMPLES: Mutex<Vec<(TypeId, &str)>> = Mutex::new(Vec::new());
+    let Some(examples) = examples else { return Ok(()) };
+    let mut right = VALID_EXAMPLES.lock().unwrap_or_else(PoisonError::into_inner);
+    if !right.contains(&(TypeId::of::<T>(), examples)) {
+        check_examples::<T>(examples)?;
+        right.push((TypeId::of::<T>(), examples));
+    }
+    Ok(())
+}
+
 /// Returns the document for a key, generating it on first use.
 ///
 /// Generating a document takes as long as hundreds of requests. The cache helps processes that mount the same API for
@@ -74,8 +89,12 @@ fn cached_document(origin: DocumentKey, make: impl FnOnce() -> String) -> Arc<st
 /// tests, never request it.
 pub(crate) struct LazyDocument {
     make: Box<dyn Fn() -> Arc<str> + Send + Sync>,
-    text: OnceLock<Arc<str>>,
-    endpoint: OnceLock<StaticEndpoint>,
+    made: OnceLock<ServedDocument>,
+}
+
+struct ServedDocument {
+    text: Arc<str>,
+    endpoint: StaticEndpoint,
 }
 
 impl LazyDocument {
@@ -84,7 +103,7 @@ impl LazyDocument {
     /// # Errors
     /// [`Problems`] if the examples are not a JSON object, or refer to an unknown operation.
     pub(crate) fn new<T: OpenApi + 'static>(about: ApiInfo, server: String) -> Result<Self, Problems> {
-        check_examples::<T>(about.examples)?;
+        validate_examples_once::<T>(about.examples)?;
         let make = move || {
             cached_document(DocumentKey::new::<T>(&about, &server), || {
                 let examples = about.examples;
@@ -93,16 +112,19 @@ impl LazyDocument {
                 finish_document(&service.spec(), examples).expect("the examples are checked")
             })
         };
-        Ok(Self { make: Box::new(make), text: OnceLock::new(), endpoint: OnceLock::new() })
+        Ok(Self { make: Box::new(make), made: OnceLock::new() })
     }
 
     /// Returns the document as JSON. The first call takes as long as hundreds of requests.
     pub(crate) fn text(&self) -> &str {
-        self.text.get_or_init(|| (self.make)())
+        &self.made().text
     }
 
-    fn endpoint(&self) -> &StaticEndpoint {
-        self.endpoint.get_or_init(|| StaticEndpoint::new(self.text().as_bytes().to_vec(), JSON))
+    fn made(&self) -> &ServedDocument {
+        self.made.get_or_init(|| {
+            let text = (self.make)();
+            ServedDocument { endpoint: StaticEndpoint::new(text.as_bytes().to_vec(), JSON), text }
+        })
     }
 }
 
@@ -113,14 +135,14 @@ impl Endpoint for DocumentEndpoint {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        if self.0.endpoint.get().is_none() {
+        if self.0.made.get().is_none() {
             let document = Arc::clone(&self.0);
             let made = tokio::task::spawn_blocking(move || {
-                document.endpoint();
+                document.made();
             });
             made.await.map_err(InternalServerError)?;
         }
-        self.0.endpoint().call(request).await
+        self.0.made().endpoint.call(request).await
     }
 }
 

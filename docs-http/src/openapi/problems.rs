@@ -62,9 +62,9 @@ pub fn check_api<T: OpenApi>() -> Result<(), Problems> {
 ///
 /// # Errors
 /// [`Problems`] if they are not, or if an example refers to an unknown operation.
-pub(crate) fn check_examples<T: OpenApi>(examples: Option<&str>) -> Result<(), Problems> {
-    let examples: BTreeMap<String, IgnoredAny> = serde_json::from_str(examples.unwrap_or("{}"))
-        .map_err(|error| Problems::new(format!("the examples: {error}")))?;
+pub(crate) fn check_examples<T: OpenApi>(examples: &str) -> Result<(), Problems> {
+    let examples: BTreeMap<String, IgnoredAny> =
+        serde_json::from_str(examples).map_err(|error| Problems::new(format!("the examples: {error}")))?;
     let apis = T::meta();
     let ids: BTreeSet<&str> = operations(&apis).filter_map(|operation| operation.operation_id).collect();
     match examples.keys().find(|id| !ids.contains(id.as_str())) {
