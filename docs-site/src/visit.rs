@@ -112,6 +112,12 @@ fn anonymous_audience(content: &ResolvedContent) -> String {
     format!("{} {}", content.site, content.share_key.as_deref().unwrap_or_default())
 }
 
+/// Builds the page tree of the content of a space.
+async fn build_page_tree(content: &ContentSnapshot) -> Result<PageTree> {
+    let pages = content.pages(ContentOptions::default()).await?;
+    tokio::task::spawn_blocking(|| PageTree::from_pages(pages)).await.map_err(Error::internal)
+}
+
 impl Visit {
     /// Resolves a request. `kept` gives anonymous requests access to the caches.
     ///
@@ -423,17 +429,24 @@ impl Visit {
         place: &SitePlace<'_>,
         content: &ContentSnapshot,
     ) -> Result<(PageTreeKey, Arc<PageTree>)> {
-        let shown = ContentOptions::default();
-        let build = async {
-            let pages = content.pages(shown).await?;
-            tokio::task::spawn_blocking(|| PageTree::from_pages(pages)).await.map_err(Error::internal)
-        };
         if self.is_previewed(&place.space.space.id) {
-            return Ok((self.page_tree_key(place), Arc::new(build.await?)));
+            return Ok((self.page_tree_key(place), Arc::new(build_page_tree(content).await?)));
         }
         let (key, tag) = self.pages_tag(caches, place, content).await?;
-        let frame = caches.frames.get_or_build(&tag, &self.tenant().await?, build).await?;
-        Ok((key, frame))
+        Ok((key, self.tagged_page_tree(caches, &tag, content).await?))
+    }
+
+    /// Returns the page tree of the content of a space, whose pages have this [tag](Self::pages_tag).
+    ///
+    /// # Errors
+    /// Errors of the platform.
+    pub(crate) async fn tagged_page_tree(
+        &self,
+        caches: &SiteCaches,
+        tag: &EntityTag,
+        content: &ContentSnapshot,
+    ) -> Result<Arc<PageTree>> {
+        caches.frames.get_or_build(tag, &self.tenant().await?, build_page_tree(content)).await
     }
 
     /// Returns the tag of the pages of a space that the visitor sees, with the cache key of its page tree. Visitors

@@ -88,7 +88,7 @@ async fn summary(visit: &Visit, caches: &SiteCaches, place: &SitePlace<'_>) -> R
     if let Some(known) = caches.summaries.get(&tag) {
         return Ok(known);
     }
-    let (_, frame) = visit.page_tree_of(caches, place, &content).await?;
+    let frame = visit.tagged_page_tree(caches, &tag, &content).await?;
     let summary = Arc::new(PageTreeSummary::from_page_tree(&frame));
     caches.summaries.insert(tag, Arc::clone(&summary));
     Ok(summary)
