@@ -1,14 +1,17 @@
 //! `/files/…/upload/…`: uploads to the storage of an organization.
 
-use docs_core::{Error, ErrorKind, Platform, model::OrgId};
+use docs_core::{Error, Platform, model::OrgId};
 use poem::{
     Body, Endpoint, Request, Response,
-    http::{HeaderValue, Method, StatusCode, header},
+    http::{HeaderValue, Method, StatusCode},
 };
 
 use crate::{
     endpoints::method_response,
-    wire::{chunks::Chunks, error::ApiError},
+    wire::{
+        chunks::{Chunks, announced_length},
+        error::ApiError,
+    },
 };
 
 /// Receives the bytes of a file at the URL that the platform issued for it. The URL is sealed, so no token is required.
@@ -33,13 +36,8 @@ impl StorageUploads {
         let named = |name: &str| request.raw_path_param(name).ok_or_else(missing);
         let org: OrgId = named("owner")?.parse().map_err(|_| missing())?;
         let mut upload = self.0.open_upload(&org, named("sealed")?).await?;
-        let length = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
-        let length: Option<u64> = length.and_then(|length| length.parse().ok());
         // Rejected before the body is read.
-        if let Some(length) = length.filter(|length| *length > upload.size()) {
-            let what = format!("the body: must have {} bytes, as declared, has {length}", upload.size());
-            return Err(Error::new(ErrorKind::TooLarge, what).into());
-        }
+        upload.check_length(announced_length(request).unwrap_or_default())?;
         let mut chunks = Chunks::new(body);
         while let Some(bytes) = chunks.next().await? {
             upload.write(bytes).await?;

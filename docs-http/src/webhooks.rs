@@ -10,10 +10,13 @@ use docs_core::{
 use futures_util::StreamExt as _;
 use poem::{
     Body, Endpoint, Request, Response,
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode},
 };
 
-use crate::{endpoints::method_response, wire::error::ApiError};
+use crate::{
+    endpoints::method_response,
+    wire::{chunks::announced_length, error::ApiError},
+};
 
 /// Signature headers: of GitHub, Gitea and Forgejo, then of Bitbucket.
 const SIGNATURE_HEADERS: [&str; 2] = ["x-hub-signature-256", "x-hub-signature"];
@@ -55,8 +58,7 @@ impl GitWebhooks {
     async fn receive(&self, request: &Request, body: Body) -> Result<GitWebhookAnswer, ApiError> {
         let space = request.raw_path_param("space").unwrap_or_default();
         let mut webhook = GitWebhook::open(&self.platform, space, delivery(request.headers())).await?;
-        let length = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-        webhook.announce(length.and_then(|length| length.parse().ok()).unwrap_or_default())?;
+        webhook.announce(announced_length(request).unwrap_or_default())?;
         let mut parts = Box::pin(body.into_bytes_stream());
         while let Some(part) = parts.next().await {
             webhook.take(&part.map_err(|_| Error::invalid("the body", "ended before it was complete"))?)?;

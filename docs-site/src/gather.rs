@@ -74,7 +74,7 @@ pub(crate) async fn gather(
     let mut waiting = vec![(addresses.space.clone(), of_page)];
     let (mut room, mut allowance) = (ReuseBudget::default(), document_allowance());
     while let Some((space, found)) = waiting.pop() {
-        load_pages(visit, caches, addresses, (&space, &found)).await?;
+        load_pages(visit, caches, addresses, &space, &found).await?;
         for (of, id) in found.reused {
             let key = (of.unwrap_or_else(|| space.clone()), id);
             if room.is_full() || gathered.reused.contains_key(&key) {
@@ -167,10 +167,11 @@ async fn load_pages(
     visit: &Visit,
     caches: &SiteCaches,
     addresses: &mut Arc<Addresses>,
-    (space, references): (&SpaceId, &DocumentReferences),
+    space: &SpaceId,
+    references: &DocumentReferences,
 ) -> Result<()> {
     for (other, pages) in &references.pages {
-        load_space(visit, caches, addresses, (other.as_ref().unwrap_or(space), pages)).await?;
+        load_space(visit, caches, addresses, other.as_ref().unwrap_or(space), pages).await?;
     }
     Ok(())
 }
@@ -180,7 +181,8 @@ async fn load_space(
     visit: &Visit,
     caches: &SiteCaches,
     addresses: &mut Arc<Addresses>,
-    (space, pages): (&SpaceId, &BTreeSet<PageId>),
+    space: &SpaceId,
+    pages: &BTreeSet<PageId>,
 ) -> Result<()> {
     let known = match addresses.linked.get(space) {
         Some(LinkedPages::Tree(_)) => return Ok(()),
@@ -283,7 +285,7 @@ pub(crate) async fn gather_references(
     addresses: &mut Arc<Addresses>,
 ) -> Result<()> {
     let space = addresses.space.clone();
-    load_pages(visit, caches, addresses, (&space, references)).await
+    load_pages(visit, caches, addresses, &space, references).await
 }
 
 #[cfg(test)]

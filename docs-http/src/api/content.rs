@@ -153,7 +153,8 @@ async fn offload<T: Serialize + Send + 'static>(
 /// because the published URL and the merged change request can change.
 async fn whole_revision(
     content: ContentHandle<'_>,
-    (known, memory): (ClientCache, ResponseMemory),
+    known: ClientCache,
+    memory: ResponseMemory,
     shown: ContentOptions,
 ) -> ApiResult<CacheableReply<Revision>> {
     let tag = content.revision_tag().await?;
@@ -204,7 +205,7 @@ macro_rules! mount {
             ) -> ApiResult<CacheableReply<Revision>> {
                 let of = $content;
                 let shown = with_computed(content_options(metadata), computed);
-                whole_revision(auth.caller(&self.0).content(&of), (known, memory), shown).await
+                whole_revision(auth.caller(&self.0).content(&of), known, memory, shown).await
             }
 
             #[doc = $pages_title]

@@ -49,9 +49,8 @@ impl ImportRuns {
     /// Start an import run
     ///
     /// Imports a website or uploaded files into a space or a change request, in the background. The new pages are
-    /// appended to the
-    /// existing pages at the top level, or below `target.page`. Live content must be editable (`editMode` is `live`).
-    /// The number of fetched pages and files is limited.
+    /// appended to the existing pages at the top level, or below `target.page`. Live content must be editable
+    /// (`editMode` is `live`). The number of fetched pages and files is limited.
     #[oai(path = "/", method = "post", operation_id = "startImportRun")]
     async fn start(
         &self,

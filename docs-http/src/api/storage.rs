@@ -16,8 +16,7 @@ impl Storage {
     /// Create a URL to upload a file
     ///
     /// Send the bytes of the file to `url` with `PUT`, without a token, within an hour. Then start an import run with
-    /// `key`. Only the caller can use the file, until it expires. The purpose must be
-    /// `import_file`.
+    /// `key`. Only the caller can use the file, until it expires. The purpose must be `import_file`.
     #[oai(path = "/upload", method = "post", operation_id = "generateStorageUploadURL")]
     async fn upload(
         &self,

@@ -2,9 +2,14 @@
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream::BoxStream};
-use poem::Body;
+use poem::{Body, Request, http::header};
 
 use super::error::ApiError;
+
+/// Returns the length of the body that the request announces.
+pub(crate) fn announced_length(request: &Request) -> Option<u64> {
+    request.header(header::CONTENT_LENGTH).and_then(|length| length.parse().ok())
+}
 
 /// A stream of bytes.
 pub(crate) struct Chunks(BoxStream<'static, std::io::Result<Bytes>>);

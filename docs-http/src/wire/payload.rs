@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::{
     budget::{AnonymousBodyLimit, BodyAccount, collect},
+    chunks::announced_length,
     error::ApiError,
     fault,
     ignored::IgnoredFields,
@@ -115,8 +116,7 @@ impl<'a, T: DeserializeOwned + Default + JsonSchema + Send + 'static> ApiExtract
 /// [`BodyBudget`](super::budget::BodyBudget) attached to the request is exhausted.
 pub async fn bytes(request: &Request, body: Body) -> Result<Vec<u8>, ApiError> {
     let BodyLimit(limit) = BodyLimit::for_request(request);
-    let announced = request.header(header::CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
-    if announced.is_some_and(|length| length > limit) {
+    if announced_length(request).is_some_and(|length| length > limit as u64) {
         return Err(ApiError::too_large(limit));
     }
     collect(request, body, limit).await

@@ -12,7 +12,7 @@ use poem_openapi::{
 };
 
 use super::{
-    chunks::Chunks,
+    chunks::{Chunks, announced_length},
     error::ApiError,
     fault,
     form::{Form, FormPart, boundary},
@@ -163,8 +163,7 @@ impl<'a> ApiExtractor<'a> for FileBody {
             UploadFormat::Bytes { .. } => most,
             UploadFormat::Form { .. } => most + FORM_OVERHEAD,
         };
-        let announced = request.header(header::CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
-        if announced.is_some_and(|length| length > allowed) {
+        if announced_length(request).is_some_and(|length| length > allowed) {
             let what = format!("the file must be at most {most} bytes");
             return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, what).into());
         }

@@ -62,10 +62,10 @@ pub(super) async fn markdown_page_within(
     };
     let render = async {
         let mut scene = PageContext::load_place(visit, caches, place).await?;
-        let text = page_markdown(&mut scene, caches, page, most).await?;
+        let (text, steps) = page_markdown(&mut scene, caches, page, most).await?;
         // The Markdown version does not contain specifications.
         let basis = Basis::new(&scene.addresses, Default::default());
-        Ok(MarkdownPage::new(text, basis))
+        Ok(MarkdownPage::new(text, steps, basis))
     };
     match key {
         Some(key) => Ok(find_page(visit, &caches.markdown, key, render).await?.page),

@@ -17,7 +17,7 @@ pub(crate) struct MarkdownPage {
 }
 
 impl MarkdownPage {
-    pub(super) fn new((text, steps): (String, u32), basis: Basis) -> Self {
+    pub(super) fn new(text: String, steps: u32, basis: Basis) -> Self {
         Self { body: TaggedBytes::new(text), steps, encoded: OnceCell::new(), basis }
     }
 

@@ -170,7 +170,7 @@ impl ImportRun {
             return Ok(Origin::Url(&self.url));
         }
         let tx = platform.read().await?;
-        let mut files = find_uploads(&tx, (&space.organization, by), &self.files, platform.now()).await?;
+        let mut files = find_uploads(&tx, &space.organization, by, &self.files, platform.now()).await?;
         drop(tx);
         let bytes = files.iter().map(|file| file.content.size).sum();
         platform.hold_import(memory, bytes).await?;

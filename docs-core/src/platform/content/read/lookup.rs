@@ -235,8 +235,8 @@ impl ReadableRevision {
         let read = pages.len();
         level.is_complete = read < limit;
         level.last = pages.last().cloned().or(level.last.take());
-        let visible: Vec<_> = pages.into_iter().zip(meets).filter(|(_, meets)| *meets).collect();
-        level.ready = visible.into_iter().map(|(page, _)| page).collect::<Vec<_>>().into_iter();
+        let visible = pages.into_iter().zip(meets).filter_map(|(page, meets)| meets.then_some(page));
+        level.ready = visible.collect::<Vec<_>>().into_iter();
         Ok(read)
     }
 }

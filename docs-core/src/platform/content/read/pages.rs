@@ -35,12 +35,12 @@ impl Platform {
         entry: PageEntry,
         shown: ContentOptions,
     ) -> Result<RevisionPage> {
-        let filter = at.content_filter().await?;
+        let (filter, shown) = (at.content_filter().await?, at.page_options(shown));
         filter.require(id, &entry).await?;
         let path = at.view.path_of(id).await?.unwrap_or_default();
-        let below = self.read_descendants(at, &filter, id, &path, at.page_options(shown)).await?;
+        let below = self.read_descendants(at, &filter, id, &path, shown).await?;
         let page = self.page_view(at.space(), id, &entry, &path, below, shown)?;
-        at.with_content(page, &filter, (&path, &entry), shown, &mut StepMeter::default()).await
+        at.with_content(page, &filter, &path, &entry, shown, &mut StepMeter::default()).await
     }
 
     /// Reads a page with its text, without its descendants.
@@ -52,11 +52,11 @@ impl Platform {
         shown: ContentOptions,
         meter: &mut StepMeter,
     ) -> Result<RevisionPage> {
-        let filter = at.content_filter().await?;
+        let (filter, shown) = (at.content_filter().await?, at.page_options(shown));
         filter.require(id, &entry).await?;
         let path = at.view.path_of(id).await?.unwrap_or_default();
         let page = self.page_view(at.space(), id, &entry, &path, Vec::new(), shown)?;
-        at.with_content(page, &filter, (&path, &entry), shown, meter).await
+        at.with_content(page, &filter, &path, &entry, shown, meter).await
     }
 
     /// Reads the descendants of a page. The cost is proportional to the response, not to the space.
@@ -126,16 +126,16 @@ impl Platform {
 }
 
 impl ReadableRevision {
-    /// Adds the text to a page, as seen by the reader.
+    /// Adds the text to a page, as seen by the reader. `shown` are the options for this reader.
     async fn with_content(
         &self,
         mut page: RevisionPage,
         filter: &ContentFilter,
-        (path, entry): (&str, &PageEntry),
+        path: &str,
+        entry: &PageEntry,
         shown: ContentOptions,
         meter: &mut StepMeter,
     ) -> Result<RevisionPage> {
-        let shown = self.page_options(shown);
         if filter.hides() {
             without_conflicts(&mut page);
         }

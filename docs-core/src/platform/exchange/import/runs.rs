@@ -11,7 +11,7 @@ use docs_macros::{boxed, operation};
 use super::{
     ImportOrigin, ImportRun, Source,
     gather::Gatherer,
-    stored::{find_uploads, source_of},
+    stored::{find_uploads, source_of, unusable_upload_error},
 };
 use crate::{
     Error, ErrorKind, Result,
@@ -68,7 +68,7 @@ impl<'p> OrgHandle<'p> {
             drop(Gatherer::new(platform, target.space())?);
             let run = match &request.source {
                 NewImportSource::Website { url } => website_run(url.as_str(), &target)?,
-                NewImportSource::File { files } => platform.file_run((org, &by), files, &target).await?,
+                NewImportSource::File { files } => platform.file_run(org, &by, files, &target).await?,
             };
             let run = ImportRun { site, is_background: true, ..run };
             let (id, now) = (platform.id(), platform.now());
@@ -295,7 +295,8 @@ impl Platform {
     /// Returns the run that imports uploaded files: one document or archive, or several documents.
     async fn file_run(
         &self,
-        owner: (&OrgId, &UserId),
+        org: &OrgId,
+        by: &UserId,
         keys: &[String],
         target: &AppendTarget,
     ) -> Result<ImportRun> {
@@ -304,13 +305,9 @@ impl Platform {
             let most = StartImportRun::MAX_FILES;
             return Err(rejected(format!("must have 1 to {most} keys, has {}", keys.len())));
         }
-        let parse = |key: &String| {
-            key.parse().map_err(|_| {
-                rejected(format!("`{key}` does not exist or has expired; upload the file again"))
-            })
-        };
+        let parse = |key: &String| key.parse().map_err(|_| unusable_upload_error(key));
         let ids: Vec<UploadId> = keys.iter().map(parse).collect::<Result<_>>()?;
-        let files = find_uploads(&self.read().await?, owner, &ids, self.now()).await?;
+        let files = find_uploads(&self.read().await?, org, by, &ids, self.now()).await?;
         let bytes: u64 = files.iter().map(|file| file.content.size).sum();
         if bytes > MAX_FILE_BYTES {
             return Err(rejected(format!("must have at most {MAX_FILE_BYTES} bytes together, have {bytes}")));

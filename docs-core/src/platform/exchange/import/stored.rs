@@ -261,10 +261,17 @@ async fn require_uploader(tx: &Tx, actor: &Actor, org: &OrgId) -> Result<()> {
 }
 
 impl StorageUpload {
-    /// The declared size of the file in bytes.
-    #[must_use]
-    pub fn size(&self) -> u64 {
-        self.record.size
+    /// Checks a length of the file against the declared size.
+    ///
+    /// # Errors
+    /// `TooLarge` for more bytes than declared.
+    pub fn check_length(&self, length: u64) -> Result<()> {
+        if length <= self.record.size { Ok(()) } else { Err(self.too_long_error(length)) }
+    }
+
+    fn too_long_error(&self, has: impl fmt::Display) -> Error {
+        let what = format!("the body: must have {} bytes, as declared, has {has}", self.record.size);
+        Error::new(ErrorKind::TooLarge, what)
     }
 
     /// Appends a chunk of any length. The future completes when more can be accepted.
@@ -277,8 +284,7 @@ impl StorageUpload {
     #[boxed('a)]
     pub async fn write<'a>(&'a mut self, bytes: Bytes) -> Result<()> {
         if self.writer.size() + bytes.len() as u64 > self.record.size {
-            let what = format!("the body: must have {} bytes, as declared, has more", self.record.size);
-            return Err(Error::new(ErrorKind::TooLarge, what));
+            return Err(self.too_long_error("more"));
         }
         self.writer.write(bytes).await
     }
@@ -338,6 +344,11 @@ pub(super) struct UploadedFile {
     pub(super) content: StoredBytes,
 }
 
+/// Rejects the key of a file that cannot be used.
+pub(super) fn unusable_upload_error(key: &str) -> Error {
+    Error::invalid("source.files", format!("`{key}` does not exist or has expired; upload the file again"))
+}
+
 /// Finds the files with these keys that a user uploaded to an organization.
 ///
 /// # Errors
@@ -345,7 +356,8 @@ pub(super) struct UploadedFile {
 /// not uploaded.
 pub(super) async fn find_uploads(
     tx: &Tx,
-    (org, by): (&OrgId, &UserId),
+    org: &OrgId,
+    by: &UserId,
     ids: &[UploadId],
     now: Timestamp,
 ) -> Result<Vec<UploadedFile>> {
@@ -355,12 +367,7 @@ pub(super) async fn find_uploads(
         let is_usable = |record: &Arc<UploadRecord>| {
             record.organization == *org && record.by == *by && now < record.expires_at
         };
-        let record = record.filter(is_usable).ok_or_else(|| {
-            Error::invalid(
-                "source.files",
-                format!("`{id}` does not exist or has expired; upload the file again"),
-            )
-        })?;
+        let record = record.filter(is_usable).ok_or_else(|| unusable_upload_error(id.as_str()))?;
         let content = record.content.clone().ok_or_else(|| {
             Error::invalid(
                 "source.files",
