@@ -69,7 +69,7 @@ pub fn run() -> ExitCode {
     if matches!(cli.command, Some(Command::Worker)) {
         return crate::adapters::worker::worker(&cli.config).run();
     }
-    heap::limit_arenas();
+    heap::configure();
     write_log();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let done = match runtime {

@@ -6,6 +6,7 @@ mod math;
 mod numbering;
 mod parts;
 mod runs;
+mod styles;
 mod symbols;
 mod xml;
 

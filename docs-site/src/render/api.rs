@@ -16,7 +16,7 @@ use maud::{Markup, PreEscaped, html};
 
 use self::{
     related::{has_details, scheme_name},
-    samples::{SampleRequest, is_same_language},
+    samples::{LANGUAGES, SampleRequest},
 };
 use super::{
     NodePosition, Renderer,
@@ -163,15 +163,10 @@ impl Renderer<'_> {
         }
         if shown.role == OperationRole::Called {
             let request = SampleRequest::new(shown.method, shown.name, of);
-            let generated = [
-                ("curl", "bash", request.curl()),
-                ("JavaScript", "javascript", request.javascript()),
-                ("Python", "python", request.python()),
-                ("Go", "go", request.go()),
-            ];
-            for (title, syntax, text) in generated {
-                if !given.iter().any(|sample| is_same_language(&sample.language, syntax)) {
-                    tabs.push((title.to_owned(), self.code_text(&text, syntax, None)));
+            for language in &LANGUAGES {
+                if !given.iter().any(|sample| language.has_name(&sample.language)) {
+                    let code = self.code_text(&(language.print)(&request), language.syntax, None);
+                    tabs.push((language.title.to_owned(), code));
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 mod actions;
 mod code_theme;
-mod completion;
+mod completed_request;
 mod font;
 mod overrides;
 mod social;

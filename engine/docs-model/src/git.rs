@@ -18,7 +18,7 @@ pub(crate) const REPOSITORY: &str =
 pub(crate) const REF: &str =
     r"^(?!.*(/\.|\.\.|@\{|\.lock(/|$)|\.$))refs(/[^\u0000-\u0020\u007f~^:?*\[\\/]+)+$";
 
-/// The pattern of a full branch name.
+/// The pattern of a full branch name, equivalent to [`is_full_branch`].
 #[cfg(feature = "schema")]
 const BRANCH: &str = r"^(?!.*(/\.|\.\.|@\{|\.lock(/|$)|\.$))refs/heads(/[^\u0000-\u0020\u007f~^:?*\[\\/]+)+$";
 
@@ -42,6 +42,18 @@ pub fn is_full_ref(text: &str) -> bool {
         && !rest.contains("@{")
         && !rest.contains(is_refused)
         && rest.split('/').all(is_component)
+}
+
+/// Returns `true` if the string is the full name of a branch.
+///
+/// ```
+/// use docs_model::is_full_branch;
+/// assert!(is_full_branch("refs/heads/main"));
+/// assert!(!is_full_branch("refs/tags/v1"));
+/// ```
+#[must_use]
+pub fn is_full_branch(text: &str) -> bool {
+    text.starts_with("refs/heads/") && is_full_ref(text)
 }
 
 /// An import from a Git repository.

@@ -8,7 +8,8 @@ use super::{
     fields::{MAX_VALUE, OpenFields},
     math,
     numbering::ItemNumbers,
-    parts::{DocumentParts, PartKind, Role},
+    parts::{DocumentParts, PartKind},
+    styles::Role,
     xml::{Element, MAX_TEXT_BYTES, Xml},
 };
 use crate::{
@@ -183,7 +184,7 @@ impl<'a, 'z> BodyReader<'a, 'z> {
         let style =
             properties.and_then(|it| it.child("pStyle")).and_then(|it| it.value()).unwrap_or_default();
         let outline = properties.and_then(|it| it.child("outlineLvl")).and_then(|it| it.value());
-        let role = match (self.parts.role(style), outline.and_then(|level| level.parse::<u8>().ok())) {
+        let role = match (self.parts.styles.role(style), outline.and_then(|level| level.parse::<u8>().ok())) {
             (Role::Text, Some(level)) if level < 9 => Role::Heading(level + 1),
             (role, _) => role,
         };
@@ -277,7 +278,7 @@ impl<'a, 'z> BodyReader<'a, 'z> {
         let id = own.and_then(|own| own.child("numId")).and_then(|id| id.id("val"));
         let level =
             own.and_then(|own| own.child("ilvl")).and_then(|it| it.value()).and_then(|it| it.parse().ok());
-        let (list, level) = match (id, self.parts.style_list(style)) {
+        let (list, level) = match (id, self.parts.styles.list(style)) {
             // List `0` removes a paragraph from the list of its style.
             (Some("0"), _) => return None,
             (Some(id), _) => (id, level.unwrap_or_default()),

@@ -5,7 +5,8 @@ use docs_ports::{ConvertError, EmbeddedFile};
 use super::{
     body::{BodyReader, CUT_VALUE},
     fields::hyperlink,
-    parts::{DocumentParts, PartKind, SUBSCRIPT, SUPERSCRIPT},
+    parts::{DocumentParts, PartKind},
+    styles::{SUBSCRIPT, SUPERSCRIPT},
     symbols,
     xml::{Element, MAX_ID},
 };
@@ -299,9 +300,9 @@ impl Marks {
         // The name is compared for each text of the run.
         let font = font.filter(|font| font.len() <= MAX_ID).unwrap_or_default();
         let font = font.to_lowercase();
-        let is_code = value("rStyle").is_some_and(|style| parts.is_code(style))
+        let is_code = value("rStyle").is_some_and(|style| parts.styles.is_code(style))
             || CODE_FONTS.iter().any(|name| font.starts_with(name));
-        let of_style = |mark: &str| value("rStyle").is_some_and(|style| parts.has_mark(style, mark));
+        let of_style = |mark: &str| value("rStyle").is_some_and(|style| parts.styles.has_mark(style, mark));
         let is_on = |name: &str| match properties.child(name) {
             Some(_) => properties.is_toggled_on(name),
             None => of_style(name),

@@ -19,7 +19,7 @@ pub(in crate::platform) use self::{
 use crate::{
     Error, ErrorKind, Result,
     content::gitsync::RepoPath,
-    model::{ExportGitRepository, GitSync, ImportGitRepository, JobId, SpaceId, is_full_ref},
+    model::{ExportGitRepository, GitSync, ImportGitRepository, JobId, SpaceId, is_full_branch, is_full_ref},
     platform::{
         access,
         jobs::Payload,
@@ -73,7 +73,7 @@ impl<'p> SpaceHandle<'p> {
     /// As [`import_git`](Self::import_git); `Invalid` also for a ref that is not a branch and for a blank message.
     #[boxed]
     pub async fn export_git(self, request: ExportGitRepository) -> Result<JobId> {
-        if !request.reference.starts_with("refs/heads/") || !is_full_ref(&request.reference) {
+        if !is_full_branch(&request.reference) {
             return Err(Error::invalid("ref", "must be a full branch ref, like refs/heads/main"));
         }
         if request.commit_message.trim().is_empty() {

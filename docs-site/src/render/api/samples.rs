@@ -17,6 +17,47 @@ const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove
 /// A value without an example.
 const UNKNOWN: &str = "…";
 
+/// A language of generated samples.
+pub(super) struct SampleLanguage {
+    /// The title of its tab.
+    pub(super) title: &'static str,
+    /// The language of syntax highlighting.
+    pub(super) syntax: &'static str,
+    /// The names of the language in specifications. A sample in a specification replaces the generated one.
+    names: &'static [&'static str],
+    pub(super) print: fn(&SampleRequest) -> String,
+}
+
+impl SampleLanguage {
+    /// Returns `true` for a name of the language, regardless of case.
+    pub(super) fn has_name(&self, name: &str) -> bool {
+        self.names.iter().any(|known| name.eq_ignore_ascii_case(known))
+    }
+}
+
+/// The languages of generated samples, in the order of their tabs.
+pub(super) const LANGUAGES: [SampleLanguage; 4] = [
+    SampleLanguage {
+        title: "curl",
+        syntax: "bash",
+        names: &["bash", "curl", "sh", "shell", "shell curl", "cli"],
+        print: SampleRequest::curl,
+    },
+    SampleLanguage {
+        title: "JavaScript",
+        syntax: "javascript",
+        names: &["javascript", "js", "node", "node.js", "nodejs", "typescript", "ts", "fetch"],
+        print: SampleRequest::javascript,
+    },
+    SampleLanguage {
+        title: "Python",
+        syntax: "python",
+        names: &["python", "python3", "py"],
+        print: SampleRequest::python,
+    },
+    SampleLanguage { title: "Go", syntax: "go", names: &["go", "golang"], print: SampleRequest::go },
+];
+
 /// A request that samples send.
 #[derive(Debug, Default)]
 pub(super) struct SampleRequest {
@@ -80,7 +121,7 @@ impl SampleRequest {
     }
 
     /// The request as a command of curl.
-    pub(super) fn curl(&self) -> String {
+    fn curl(&self) -> String {
         let mut lines = vec![match self.method.as_str() {
             "HEAD" => format!("curl --head {}", shell(&self.url)),
             method => format!("curl -X {method} {}", shell(&self.url)),
@@ -105,7 +146,7 @@ impl SampleRequest {
     }
 
     /// The request as a call of `fetch`.
-    pub(super) fn javascript(&self) -> String {
+    fn javascript(&self) -> String {
         let mut out = String::new();
         let can_have_body = !matches!(self.method.as_str(), "GET" | "HEAD");
         let body = match &self.body {
@@ -150,7 +191,7 @@ impl SampleRequest {
         out
     }
 
-    pub(super) fn python(&self) -> String {
+    fn python(&self) -> String {
         let mut out = "import requests\n\n".to_owned();
         let method = literal(&self.method);
         let _ = write!(out, "response = requests.request(\n    {method},\n    {},\n", literal(&self.url));
@@ -190,7 +231,7 @@ impl SampleRequest {
     }
 
     /// The request as a program in Go.
-    pub(super) fn go(&self) -> String {
+    fn go(&self) -> String {
         let mut imports = vec!["fmt", "io", "net/http"];
         let mut before = String::new();
         let mut form_type = "";
@@ -248,17 +289,6 @@ impl SampleRequest {
              \tfmt.Println(response.Status, string(text))\n}}"
         )
     }
-}
-
-/// Returns `true` for a name of the language with this syntax.
-pub(super) fn is_same_language(name: &str, syntax: &str) -> bool {
-    let names: &[&str] = match syntax {
-        "bash" => &["bash", "curl", "sh", "shell", "shell curl", "cli"],
-        "javascript" => &["javascript", "js", "node", "node.js", "nodejs", "typescript", "ts", "fetch"],
-        "python" => &["python", "python3", "py"],
-        _ => &["go", "golang"],
-    };
-    names.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 enum Credentials {

@@ -9,7 +9,7 @@ use docs_model::{ButtonAction, ButtonKind, ButtonSize, ContentRef, InlineImageSi
 
 use super::{
     attributes::{optional, read_word, word},
-    bare_addresses, emoji,
+    bare_addresses, emoji_names,
     html::{self, Element, Html, OpeningTag, TagToken},
     opening::Opening,
     tags::{TagEndFinder, TemplateTag},
@@ -111,7 +111,7 @@ fn atom(text: &str, is_note: impl Fn(&str) -> bool) -> Option<(AtomKind, usize)>
         }
         b':' => {
             let name = window[1..].split(':').next()?;
-            let code = emoji::code(name)?;
+            let code = emoji_names::code(name)?;
             window[1 + name.len()..]
                 .starts_with(':')
                 .then(|| (AtomKind::Inline(InlineKind::Emoji { code }), name.len() + 2))
@@ -189,7 +189,7 @@ pub(super) fn inline(element: &Element<'_>) -> Option<InlineKind> {
         "a" | "button" => button(element),
         "span" => {
             let is_emoji = open.get("data-tag") == Some("emoji") && open.has("data-gb-custom-inline");
-            let code = open.get("data-code").filter(|code| is_emoji && emoji::text(code).is_some())?;
+            let code = open.get("data-code").filter(|code| is_emoji && emoji_names::text(code).is_some())?;
             open.has_only(&["data-gb-custom-inline", "data-tag", "data-code"])
                 .then(|| InlineKind::Emoji { code: code.to_owned() })
         }
@@ -340,7 +340,7 @@ pub(super) fn write(kind: &InlineKind) -> Option<String> {
         }
         InlineKind::Emoji { code } => {
             let opening = Opening::html("span").bare("data-gb-custom-inline").value("data-tag", "emoji");
-            element(opening.value("data-code", code), "span", &emoji::text(code)?)
+            element(opening.value("data-code", code), "span", &emoji_names::text(code)?)
         }
         InlineKind::Button { label, kind, icon, target, size, action } => {
             write_button(label, *kind, *size, icon.as_ref(), target.as_deref(), action.as_deref())?

@@ -1,7 +1,7 @@
 //! Escaping of text for Markdown, so that parsing returns the same text.
 
 use super::{
-    emoji, html,
+    emoji_names, html,
     tags::{TagEndFinder, TemplateTag},
 };
 
@@ -94,7 +94,7 @@ fn needs_escape(c: char, rest: &str, next: Option<char>, around: EscapeContext, 
         '&' => next.is_none_or(|next| next.is_ascii_alphanumeric() || next == '#') && maybe_reference(rest),
         '!' => next.is_none_or(|next| next == '['),
         '$' => next.is_none_or(|next| next == '$'),
-        ':' => rest[1..].split(':').next().is_some_and(|name| emoji::code(name).is_some()),
+        ':' => rest[1..].split(':').next().is_some_and(|name| emoji_names::code(name).is_some()),
         '#' | '>' | '=' | '|' => line_start,
         '+' | '-' => {
             line_start

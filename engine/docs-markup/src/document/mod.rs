@@ -30,7 +30,7 @@ mod cells;
 mod chunks;
 mod comparison;
 mod definitions;
-mod emoji;
+mod emoji_names;
 mod escape;
 mod figures;
 mod filled;

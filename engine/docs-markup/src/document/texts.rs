@@ -164,7 +164,7 @@ pub(super) fn inline_text(nodes: &[Node]) -> String {
 fn write_inline_text(inline: &Inline, out: &mut String) {
     match &inline.kind {
         InlineKind::Link { .. } | InlineKind::Annotation {} => out.push_str(&inline_text(&inline.nodes)),
-        InlineKind::Emoji { code } => out.push_str(&super::emoji::text(code).unwrap_or_default()),
+        InlineKind::Emoji { code } => out.push_str(&super::emoji_names::text(code).unwrap_or_default()),
         InlineKind::InlineMath { formula } => out.push_str(formula),
         InlineKind::Button { label, .. } => out.push_str(label),
         InlineKind::InlineImage { alt, .. } => out.push_str(alt.as_deref().unwrap_or_default()),

@@ -1,9 +1,9 @@
 //! Markdown source: front matter, title and links. The text is preserved unchanged, except for rewritten link
 //! destinations.
 
-mod emoji;
 mod front;
 mod heading;
+mod leading_emoji;
 mod links;
 mod pieces;
 mod problems;
@@ -15,16 +15,16 @@ use std::{borrow::Cow, ops::Range};
 
 use docs_model::MAX_PAGE_BYTES;
 
-pub use self::{
-    emoji::leading_emoji,
-    front::{CoverSource, FrontMatter, MAX_BYTES as MAX_FRONT_MATTER_BYTES, cover_of, web_reference},
-    heading::Heading,
-    links::{LinkKind, LinkRole, LinkSite, MAX_LINKS, Resolution, links, links_and_specs, rewrite_links},
-    problems::text_problems,
-};
 use self::{
     front::FrontBlock,
     heading::{MAX_HEADING_BYTES, find_title},
+};
+pub use self::{
+    front::{CoverSource, FrontMatter, MAX_BYTES as MAX_FRONT_MATTER_BYTES, cover_of, web_reference},
+    heading::Heading,
+    leading_emoji::leading_emoji,
+    links::{LinkKind, LinkRole, LinkSite, MAX_LINKS, Resolution, links, links_and_specs, rewrite_links},
+    problems::text_problems,
 };
 pub(crate) use self::{
     heading::{stored_prelude, without_blank_lines},

@@ -23,7 +23,7 @@ use crate::{
     content::gitsync::RepoPath,
     model::{
         BoundedText, EditMode, GitSyncJob, GitSyncObject, GitSyncProgress, GitSyncSetting, GitSyncWebhook,
-        JobId, SetGitSync, SpaceId, Timestamp, UserId, is_full_ref,
+        JobId, SetGitSync, SpaceId, Timestamp, UserId, is_full_branch, is_full_ref,
     },
     platform::{
         access,
@@ -129,7 +129,7 @@ impl Platform {
             return Err(Error::invalid("ref", "must be a full ref, like refs/heads/main"));
         }
         let exports = setting.direction.exports();
-        if exports && !setting.reference.starts_with("refs/heads/") {
+        if exports && !is_full_branch(&setting.reference) {
             return Err(Error::invalid("ref", "must be a full branch ref, like refs/heads/main"));
         }
         if setting.commit_message.as_ref().is_some_and(|message| message.trim().is_empty()) {

@@ -35,9 +35,9 @@ pub(super) const INPUTS: &[Input] = &[
             bound("Characters of the text of a number", "adapters/docs-convert/src/docx/numbering.rs::MAX_NUMBER_TEXT", Beyond::Truncated, "adapters/docs-convert/src/docx/numbering.rs::texts_of_numbers_are_cut_at_the_bound").within("lists and styles of a Word document"),
             bound("Bytes of the texts, addresses and alternative texts of a page, each as often as it is used", "adapters/docs-convert/src/docx/xml.rs::MAX_TEXT_BYTES", Beyond::Refused, "adapters/docs-convert/src/tests/words.rs::repeated_values_count_towards_the_size_of_a_document").within("text of a Word document"),
             bound("Bytes of an address, an alternative text and the instruction of a field", "adapters/docs-convert/src/docx/fields.rs::MAX_VALUE", Beyond::Truncated, "adapters/docs-convert/src/tests/words.rs::long_addresses_and_texts_are_cut_with_a_warning").within("text of a Word document"),
-            bound("Bytes of the id of a style or list and of the name of a font", "adapters/docs-convert/src/docx/xml.rs::MAX_ID", Beyond::LeftOut, "adapters/docs-convert/src/docx/parts.rs::styles_with_ids_longer_than_the_bound_are_ignored").within("lists and styles of a Word document"),
+            bound("Bytes of the id of a style or list and of the name of a font", "adapters/docs-convert/src/docx/xml.rs::MAX_ID", Beyond::LeftOut, "adapters/docs-convert/src/docx/styles.rs::styles_with_ids_longer_than_the_bound_are_ignored").within("lists and styles of a Word document"),
             bound("Nesting of fields", "adapters/docs-convert/src/docx/fields.rs::MAX_FIELDS", Beyond::Text, "adapters/docs-convert/src/docx/fields.rs::fields_beyond_the_bound_have_no_instruction").within("lists and styles of a Word document"),
-            bound("Length of a chain of styles", "adapters/docs-convert/src/docx/parts.rs::MAX_BASED", Beyond::LeftOut, "adapters/docs-convert/src/docx/parts.rs::base_styles_beyond_the_bound_are_left_out").measured("lists and styles of a Word document"),
+            bound("Length of a chain of styles", "adapters/docs-convert/src/docx/styles.rs::MAX_BASED", Beyond::LeftOut, "adapters/docs-convert/src/docx/styles.rs::base_styles_beyond_the_bound_are_left_out").measured("lists and styles of a Word document"),
         ],
     },
     Input {

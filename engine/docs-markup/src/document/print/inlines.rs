@@ -7,7 +7,7 @@ use docs_model::{Block, Inline, InlineKind, Leaf, Mark, MarkColor, MarkKind, Nod
 use super::super::{
     atoms,
     builder::NOTE_ANCHOR,
-    emoji,
+    emoji_names,
     escape::{self, EscapeContext, InlineContext},
     html,
     inlines::{self, LinkDefinitions, Rules},
@@ -328,7 +328,7 @@ impl InlineWriter<'_> {
             _ if !spelling.is_empty() => self.out.push_str(spelling),
             InlineKind::Mention { target } => self.mention(&targets::write(target)),
             InlineKind::InlineMath { formula } => self.out.push_str(&format!("$${formula}$$")),
-            InlineKind::Emoji { code } => match emoji::name(code) {
+            InlineKind::Emoji { code } => match emoji_names::name(code) {
                 Some(name) if self.context != InlineContext::Html => self.out.push_str(&format!(":{name}:")),
                 _ => self.out.push_str(&atoms::write(&inline.kind)?),
             },

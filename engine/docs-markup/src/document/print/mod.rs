@@ -1,7 +1,7 @@
 //! Printing of blocks as Markdown.
 
 mod blocks;
-mod html;
+mod figures;
 mod indentation;
 mod inlines;
 mod lists;

@@ -10,7 +10,7 @@ use docs_model::{
 
 use super::{
     super::{
-        emoji,
+        emoji_names,
         inlines::label,
         simple_blocks::{self, paragraph},
         spelling, targets,
@@ -231,7 +231,7 @@ impl Assembly<'_> {
             return self.view.labels.notes.contains(&label).then_some((Piece::Note(label), name.len() + 3));
         }
         let name = window.strip_prefix(':')?.split_once(':')?.0;
-        let code = emoji::code(name)?;
+        let code = emoji_names::code(name)?;
         Some((Piece::Inline(Inline::new(InlineKind::Emoji { code }, Vec::new())), name.len() + 2))
     }
 

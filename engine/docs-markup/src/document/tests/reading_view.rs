@@ -114,7 +114,7 @@ fn inline(inline: &Inline) -> String {
             let size = if size.is_some() { " line" } else { "" };
             format!("![{}]<{}{size}>", alt.as_deref().unwrap_or_default(), target(own))
         }
-        InlineKind::Emoji { code } => emoji::text(code).unwrap_or_default(),
+        InlineKind::Emoji { code } => emoji_names::text(code).unwrap_or_default(),
         InlineKind::InlineMath { formula } => format!("$${formula}$$"),
         kind => format!("{kind:?}"),
     }

@@ -3,7 +3,7 @@
 use docs_model::{Block, BlockKind, Inline, InlineKind, Node};
 use html5gum::{Token, Tokenizer};
 
-use super::{super::emoji, *};
+use super::{super::emoji_names, *};
 
 /// The examples with their attribution.
 const EXAMPLES: &str = include_str!("specification.txt");
@@ -90,7 +90,7 @@ fn text_of_nodes(nodes: &[Node], out: &mut String) {
 
 fn text_of_inline(inline: &Inline, out: &mut String) {
     match &inline.kind {
-        InlineKind::Emoji { code } => out.push_str(&emoji::text(code).unwrap_or_default()),
+        InlineKind::Emoji { code } => out.push_str(&emoji_names::text(code).unwrap_or_default()),
         InlineKind::InlineMath { formula } => out.push_str(formula),
         _ => text_of_nodes(&inline.nodes, out),
     }
