@@ -175,8 +175,8 @@ pub(crate) struct Addresses {
     /// The spaces whose page trees contain computed pages, each with the ETag of the sources. The rendered output then
     /// depends on these sources too.
     pub(crate) computed: Vec<(SpaceId, EntityTag)>,
-    /// `true` if a space that the site lists was missing or newer than the site record. The rendered output then must
-    /// not be cached under the site record.
+    /// `true` if a space that the site lists was missing or newer than the site record, or if conditions were not
+    /// evaluated. The rendered output then must not be cached under the site record.
     pub(crate) is_passing: bool,
 }
 

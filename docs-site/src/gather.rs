@@ -1,7 +1,10 @@
 //! Collects the references of a document before rendering: other spaces of the site, reusable content and
 //! OpenAPI operations.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    sync::Arc,
+};
 
 use docs_core::{
     ErrorKind, Result,
@@ -11,7 +14,7 @@ use docs_core::{
         document_allowance, run_in_place,
     },
     model::{ContentRef, Document, PageId, ReusableId, RevisionId, SpaceId},
-    platform::{EntityTag, PageSearch, ShownSpec, SpecDetail},
+    platform::{ContentSnapshot, EntityTag, PageSearch, ShownSpec, SpecDetail},
 };
 
 use crate::{
@@ -73,22 +76,28 @@ pub(crate) async fn gather(
     gathered.is_page_of_specs = gathered.add_specs(std::mem::take(&mut of_page.specs));
     let mut waiting = vec![(addresses.space.clone(), of_page)];
     let (mut room, mut allowance) = (ReuseBudget::default(), document_allowance());
+    let (mut spaces, mut looked_up) = (ReusedSpaces::default(), HashSet::new());
     while let Some((space, found)) = waiting.pop() {
         load_pages(visit, caches, addresses, &space, &found).await?;
         for (of, id) in found.reused {
             let key = (of.unwrap_or_else(|| space.clone()), id);
-            if room.is_full() || gathered.reused.contains_key(&key) {
+            if room.is_full() {
+                break;
+            }
+            if !looked_up.insert(key.clone()) {
                 continue;
             }
-            load_files(visit, caches, addresses, &key.0).await?;
-            let content = visit.content(&key.0);
-            let document = content.get_reusable_document_within(&key.1, Evaluated::Yes, &mut allowance);
+            // Blocks that the visitor cannot access are counted as well, because their conditions are evaluated.
+            room.take_lookup();
+            let Some(content) = spaces.open(visit, &key.0).await? else { continue };
+            load_files(visit, caches, addresses, &key.0, content).await?;
+            let document = content.reusable_document(&key.1, Evaluated::Yes, &mut allowance);
             let document = match document.await {
                 Ok(document) => run_in_place(|| into_reading_view(document)),
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
-            room.take(&document);
+            room.take_memory(&document);
             let mut found = DocumentReferences::from_document(&document);
             if gathered.add_specs(std::mem::take(&mut found.specs)) {
                 gathered.reused_of_specs.push(key.clone());
@@ -97,7 +106,35 @@ pub(crate) async fn gather(
             gathered.reused.insert(key, document);
         }
     }
+    if visit.is_limited() {
+        Arc::make_mut(addresses).is_passing = true;
+    }
     Ok(gathered)
+}
+
+/// The spaces of the reusable content blocks of a page.
+#[derive(Default)]
+struct ReusedSpaces {
+    /// `None` for a space that the visitor cannot access.
+    opened: HashMap<SpaceId, Option<ContentSnapshot>>,
+}
+
+impl ReusedSpaces {
+    /// Opens a space, unless the visitor cannot access it or [`MAX_SPACES`] other spaces are open.
+    async fn open(&mut self, visit: &Visit, space: &SpaceId) -> Result<Option<&ContentSnapshot>> {
+        if !self.opened.contains_key(space) {
+            if self.opened.len() > MAX_SPACES {
+                return Ok(None);
+            }
+            let opened = match visit.snapshot(space).await {
+                Ok(opened) => Some(opened),
+                Err(error) if error.kind() == ErrorKind::NotFound => None,
+                Err(error) => return Err(error),
+            };
+            self.opened.insert(space.clone(), opened);
+        }
+        Ok(self.opened.get(space).and_then(Option::as_ref))
+    }
 }
 
 /// The remaining budget for reusable content blocks of a page.
@@ -117,8 +154,11 @@ impl ReuseBudget {
         self.number == 0 || self.memory == 0
     }
 
-    fn take(&mut self, document: &Document) {
+    fn take_lookup(&mut self) {
         self.number = self.number.saturating_sub(1);
+    }
+
+    fn take_memory(&mut self, document: &Document) {
         self.memory = self.memory.saturating_sub(memory(document));
     }
 }
@@ -236,12 +276,13 @@ async fn find_pages(
     }
 }
 
-/// Loads the files of a space of the site into `addresses`.
+/// Loads the files of the content of a space of the site into `addresses`.
 async fn load_files(
     visit: &Visit,
     caches: &SiteCaches,
     addresses: &mut Arc<Addresses>,
     space: &SpaceId,
+    content: &ContentSnapshot,
 ) -> Result<()> {
     let is_known = addresses.files.contains_key(space) || addresses.files.len() > MAX_SPACES;
     if is_known || !addresses.has(space) {
@@ -249,13 +290,11 @@ async fn load_files(
     }
     let places = visit.places();
     let Some(place) = places.iter().find(|place| place.space.space.id == *space) else { return Ok(()) };
-    match visit.files(caches, place).await {
-        Ok(files) => {
-            Arc::make_mut(addresses).files.insert(space.clone(), files);
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => Arc::make_mut(addresses).is_passing = true,
-        Err(error) => return Err(error),
-    }
+    let files = match visit.cached_files(caches, place) {
+        Some(files) => files,
+        None => visit.files_of(caches, place, content).await?,
+    };
+    Arc::make_mut(addresses).files.insert(space.clone(), files);
     Ok(())
 }
 
@@ -299,7 +338,8 @@ mod tests {
         let mut room = ReuseBudget::default();
         let mut loaded = 0;
         while !room.is_full() {
-            room.take(document);
+            room.take_lookup();
+            room.take_memory(document);
             loaded += 1;
         }
         loaded

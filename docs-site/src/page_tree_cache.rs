@@ -118,6 +118,15 @@ where
         Ok(built)
     }
 
+    /// Removes a value that must not be returned to other requests.
+    pub(crate) fn remove(&self, key: &K) {
+        self.cached.remove(key);
+        let mut last = self.oversized.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.as_ref().is_some_and(|(own, _)| own == key) {
+            *last = None;
+        }
+    }
+
     fn oversized(&self, key: &K) -> Option<Arc<V>> {
         let last = self.oversized.lock().unwrap_or_else(PoisonError::into_inner);
         last.as_ref().filter(|(own, _)| own == key).map(|(_, built)| Arc::clone(built))

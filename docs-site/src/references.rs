@@ -36,6 +36,7 @@ pub(crate) struct Specs {
 pub(crate) struct DocumentReferences {
     /// The referenced pages, by space. `None` is the space of the document.
     pub(crate) pages: BTreeMap<Option<SpaceId>, BTreeSet<PageId>>,
+    /// The reusable content blocks, in the order of the document.
     pub(crate) reused: Vec<(Option<SpaceId>, ReusableId)>,
     /// The slugs of the OpenAPI specifications that the document shows, and the number of their operations, webhooks
     /// and schemas.
@@ -56,6 +57,8 @@ impl DocumentReferences {
                 DocumentPart::Inline(inline) => found.add_inline(&inline.kind),
             }
         }
+        // The parts are in reverse order, and the bound of loaded blocks applies to the last ones.
+        found.reused.reverse();
         if shows_specs {
             let shown = SpecSubject::from_document(document);
             let subjects = shown.values().map(Vec::len).sum();

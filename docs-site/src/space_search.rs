@@ -46,7 +46,7 @@ impl SearchedSpace {
             search.add(tree.entries.len() as u64);
             return Ok(Self::Tree(key, tree));
         }
-        let content = visit.content(&place.space.space.id).snapshot().await?;
+        let content = visit.snapshot(&place.space.space.id).await?;
         if search.has_room() {
             let pages = content.count_pages().await?;
             let is_small = pages <= MAX_SMALL_SPACE || lookups as u64 * LOOKUP_COST >= pages;

@@ -11,8 +11,8 @@ use docs_core::{
         SiteSpaceId, SpaceId,
     },
     platform::{
-        AnonymousViewVersion, ContentHandle, ContentOptions, ContentSnapshot, EntityTag, OpenSite,
-        ShownDocument, SiteHandle, SpaceHandle, Tenant,
+        AnonymousViewVersion, ConditionBudgets, ContentHandle, ContentOptions, ContentSnapshot, EntityTag,
+        OpenSite, ShownDocument, SiteHandle, SpaceHandle, Tenant,
     },
     store::PageRequest,
 };
@@ -70,6 +70,8 @@ pub(crate) struct Visit {
     pub(crate) preview: Option<Preview>,
     /// The static export that pages are rendered for, if any.
     pub(crate) copy: Option<StaticExport>,
+    /// The budgets for the conditions of all spaces that the request reads.
+    budgets: ConditionBudgets,
 }
 
 /// A static export of a site.
@@ -174,6 +176,7 @@ impl Visit {
             is_for_all: site.site.visibility.is_for_everybody() && !is_known,
             preview: None,
             copy: None,
+            budgets: ConditionBudgets::default(),
             found: content,
             site,
         })))
@@ -211,6 +214,7 @@ impl Visit {
             is_for_all: site.site.visibility.is_for_everybody(),
             preview: None,
             copy: None,
+            budgets: ConditionBudgets::default(),
             found: content,
             site,
         }))))
@@ -291,6 +295,24 @@ impl Visit {
                 Version::Revision(id) => self.member_space(preview).revision(id),
             },
         }
+    }
+
+    /// Finds the content of a space for reads of its parts. The conditions of all spaces that a request reads share
+    /// their budgets. Each space of a static export has its own.
+    ///
+    /// # Errors
+    /// `NotFound` if the visitor cannot access the space.
+    pub(crate) async fn snapshot(&self, space: &SpaceId) -> Result<ContentSnapshot> {
+        match &self.copy {
+            Some(_) => self.content(space).snapshot().await,
+            None => self.content(space).snapshot_within(&self.budgets).await,
+        }
+    }
+
+    /// Returns `true` if the budgets for conditions are used up, so that content may be missing. The response must then
+    /// not be cached.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.budgets.are_exhausted()
     }
 
     /// Returns the space of a preview, with the access of the member.
@@ -403,7 +425,7 @@ impl Visit {
         if let Some(cached) = self.cached_page_tree(caches, place) {
             return Ok(cached);
         }
-        let content = self.content(&place.space.space.id).snapshot().await?;
+        let content = self.snapshot(&place.space.space.id).await?;
         self.page_tree_of(caches, place, &content).await
     }
 
@@ -467,7 +489,9 @@ impl Visit {
             return Ok((key, tag));
         }
         let tag = content.pages_tag(ContentOptions::default()).await?;
-        caches.page_tags.insert(key.clone(), tag.clone());
+        if !self.is_limited() {
+            caches.page_tags.insert(key.clone(), tag.clone());
+        }
         Ok((key, tag))
     }
 
@@ -480,18 +504,41 @@ impl Visit {
     /// # Errors
     /// `NotFound` if the visitor cannot access the space.
     pub(crate) async fn files(&self, caches: &SiteCaches, place: &SitePlace<'_>) -> Result<Arc<SpaceFiles>> {
-        let mut key = self.page_tree_key(place);
-        let is_live = !self.is_previewed(&key.space);
-        if let Some(files) = caches.files.get(&key).filter(|_| is_live) {
-            return Ok(files);
+        match self.cached_files(caches, place) {
+            Some(files) => Ok(files),
+            None => {
+                let content = self.snapshot(&place.space.space.id).await?;
+                self.files_of(caches, place, &content).await
+            }
         }
-        let content = self.content(&place.space.space.id).snapshot().await?;
+    }
+
+    /// Returns the files of a space if they are cached.
+    pub(crate) fn cached_files(&self, caches: &SiteCaches, place: &SitePlace<'_>) -> Option<Arc<SpaceFiles>> {
+        let key = self.page_tree_key(place);
+        caches.files.get(&key).filter(|_| !self.is_previewed(&key.space))
+    }
+
+    /// Returns the files of the content of a space.
+    ///
+    /// # Errors
+    /// Errors of the platform.
+    pub(crate) async fn files_of(
+        &self,
+        caches: &SiteCaches,
+        place: &SitePlace<'_>,
+        content: &ContentSnapshot,
+    ) -> Result<Arc<SpaceFiles>> {
         let build = async { content.files(ContentOptions::default()).await.map(SpaceFiles::new) };
-        if !is_live {
+        let key = PageTreeKey { revision: content.revision().clone(), ..self.page_tree_key(place) };
+        if self.is_previewed(&key.space) {
             return build.await.map(Arc::new);
         }
-        key.revision = content.revision().clone();
-        caches.files.get_or_build(&key, &self.tenant().await?, build).await
+        let files = caches.files.get_or_build(&key, &self.tenant().await?, build).await;
+        if self.is_limited() {
+            caches.files.remove(&key);
+        }
+        files
     }
 
     /// Resolves a redirect of the site for a path below the site.

@@ -93,5 +93,8 @@ pub use people::{
     saml::{SamlAnswer, SamlSession, SamlStart},
     users::{NewToken, NewUser, TokenInfo, TokenSecret},
 };
-pub use publishing::{page_search::PageSearch, visitors::AnonymousViewVersion};
+pub use publishing::{
+    page_search::PageSearch,
+    visitors::{AnonymousViewVersion, ConditionBudgets},
+};
 pub use sites::structure::places::SiteSpaceFilter;

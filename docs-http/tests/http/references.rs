@@ -87,3 +87,33 @@ async fn reusable_contents_and_links_are_returned_as_requested() {
     assert_eq!(s.get(&document).await["nodes"][0]["type"], "reusable-content");
     assert_eq!(s.get(&format!("{document}?dereferenced=true")).await["nodes"][0]["type"], "paragraph");
 }
+
+#[tokio::test]
+async fn files_for_visitors_contain_no_paths_of_hidden_pages() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let edit = async |changes: serde_json::Value| {
+        let requests = format!("/v1/spaces/{space}/change-requests");
+        let request = format!("{requests}/{}", id(&s.post(&requests, 201, json!({})).await.body));
+        s.post(&format!("{request}/content"), 200, json!({ "changes": changes })).await;
+        s.post(&format!("{request}/merge"), 200, json!({})).await;
+    };
+    edit(json!([{ "operation": "insert_page", "title": "Secret plan", "condition": "false",
+        "document": { "markdown": "Hidden." } }]))
+    .await;
+    let content = format!("/v1/spaces/{space}/content");
+    let secret = id(&s.get(&format!("{content}/path/secret-plan")).await);
+    let text = format!("[link](/pages/{secret})");
+    edit(json!([{ "operation": "insert_page", "title": "Open", "document": { "markdown": text } }])).await;
+    let open = id(&s.get(&format!("{content}/path/open")).await);
+    let site = s.site("Docs", &[&space]).await;
+    let url = s.post(&format!("{site}/publish"), 200, json!({})).await.body["urls"]["published"].clone();
+    let visitor = front_ends::token(&s, &url).await;
+    for query in ["", "&format.markdown.refs=relative", "&format.markdown.refs=stable"] {
+        let path = format!("{content}/page/{open}?format=markdown{query}");
+        let page = s.ask("GET", &path, &visitor, None).await.is(200, query).to_string();
+        assert!(page.contains("[link](") && !page.contains("secret"), "{query}: {page}");
+    }
+    let member = s.get(&format!("{content}/page/{open}?format.markdown.refs=relative")).await.to_string();
+    assert!(member.contains("[link](secret-plan.md)"), "{member}");
+}

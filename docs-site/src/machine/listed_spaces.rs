@@ -83,7 +83,7 @@ async fn summary(visit: &Visit, caches: &SiteCaches, place: &SitePlace<'_>) -> R
     if let Some(known) = tag.and_then(|tag| caches.summaries.get(&tag)) {
         return Ok(known);
     }
-    let content = visit.content(&place.space.space.id).snapshot().await?;
+    let content = visit.snapshot(&place.space.space.id).await?;
     let (_, tag) = visit.pages_tag(caches, place, &content).await?;
     if let Some(known) = caches.summaries.get(&tag) {
         return Ok(known);

@@ -23,7 +23,8 @@ impl SiteList {
 }
 
 /// Returns a page list of a site, from the cache if possible. Concurrent anonymous requests for one list wait for a
-/// single computation. Returns `None` if the list does not exist.
+/// single computation. A list that is incomplete because of the budgets for conditions is not cached. Returns `None` if
+/// the list does not exist.
 ///
 /// # Errors
 /// Errors of the platform.
@@ -44,6 +45,9 @@ pub(crate) async fn site_list(
     };
     let Some(text) = list.write(visit, caches).await? else { return Ok(None) };
     let text = Arc::new(TaggedBytes::new(text));
+    if visit.is_limited() {
+        return Ok(Some(text));
+    }
     drop(guard.insert(Arc::clone(&text)));
     // A full cache may immediately evict an entry inserted through a guard, so the entry is inserted again.
     if !caches.lists.0.contains_key(&key) {

@@ -56,6 +56,9 @@ impl<'s> PageContext<'s> {
         let mut addresses = Arc::new(addresses);
         gather_references(visit, &caches.sites, &frame.linked, &mut addresses).await?;
         gather_targets(visit, &caches.sites, link_targets(look), &mut addresses).await?;
+        if visit.is_limited() {
+            Arc::make_mut(&mut addresses).is_passing = true;
+        }
         let scene = Self {
             visit,
             canonical_base: visit.canonical_base(&visit.place()?),
@@ -115,6 +118,7 @@ impl<'s> PageContext<'s> {
             }
         }
         self.variants = found;
+        is_passing |= self.visit.is_limited();
         if is_passing || !computed.is_empty() {
             let addresses = Arc::make_mut(&mut self.addresses);
             addresses.is_passing |= is_passing;

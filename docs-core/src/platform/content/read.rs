@@ -163,16 +163,11 @@ impl ReadableRevision {
         Ok(self.reader.content_filter(view).await?.sharing(&self.uses))
     }
 
-    /// Finds a reusable content block visible to the reader. Returns the filter as well.
-    async fn reusable(&self, id: &ReusableId) -> Result<(ReusableEntry, ContentFilter)> {
+    /// Finds a reusable content block visible to the reader.
+    async fn reusable(&self, filter: &ContentFilter, id: &ReusableId) -> Result<ReusableEntry> {
         let missing = || Error::not_found("reusable content");
         let entry = self.view.reusable(id).await?.ok_or_else(missing)?;
-        let filter = self.content_filter().await?;
-        if filter.sees(LinkTarget::Reusable(id.clone())).await? {
-            Ok((entry, filter))
-        } else {
-            Err(missing())
-        }
+        if filter.sees(LinkTarget::Reusable(id.clone())).await? { Ok(entry) } else { Err(missing()) }
     }
 }
 
@@ -443,7 +438,7 @@ impl<'p> ContentHandle<'p> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let of = &self.of.to_content_version();
         let at = platform.locate_content(actor, of).await?;
-        let (entry, _) = at.reusable(reusable).await?;
+        let entry = at.reusable(&at.content_filter().await?, reusable).await?;
         platform.reusable_view(at.space(), reusable.clone(), entry, shown)
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     Error, Result,
     content::{
         Body, ContentError, Evaluated, LinkTarget, Rendering, SharedDocument, Term, Terms,
-        document::fill_empty_blocks, document_allowance, expression::Allowance,
+        document::fill_empty_blocks, document_allowance,
     },
     model::{Document, PageId, ReusableId, SpaceId, Variables},
     platform::{
@@ -113,30 +113,9 @@ impl<'p> ContentHandle<'p> {
         evaluated: Evaluated,
     ) -> Result<Document> {
         let allowance = &mut document_allowance();
-        let mut document = self.get_reusable_document_within(reusable, evaluated, allowance).await?;
+        let mut document = self.snapshot().await?.reusable_document(reusable, evaluated, allowance).await?;
         fill_empty_blocks(&mut document);
         Ok(document)
-    }
-
-    /// Reads the document of a reusable content block. Its expressions and conditions are charged to a budget shared by
-    /// all documents of a page.
-    ///
-    /// # Errors
-    /// `NotFound`, also if it has no content.
-    #[boxed]
-    pub async fn get_reusable_document_within(
-        self,
-        reusable: &'p ReusableId,
-        evaluated: Evaluated,
-        allowance: &'p mut Allowance,
-    ) -> Result<Document> {
-        let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_version();
-        let at = platform.locate_content(actor, of).await?;
-        let (entry, filter) = at.reusable(reusable).await?;
-        let document = at.document(&entry.body).await?;
-        let shown = filter.document_within(document, &Variables::new(), evaluated, allowance).await;
-        shown.map(Arc::unwrap_or_clone)
     }
 }
 
@@ -239,7 +218,7 @@ impl ReadableRevision {
     ///
     /// # Errors
     /// `NotFound` for an empty body.
-    async fn document(&self, body: &Body) -> Result<SharedDocument> {
+    pub(super) async fn document(&self, body: &Body) -> Result<SharedDocument> {
         if body.is_empty() {
             return Err(Error::not_found("document"));
         }

@@ -33,18 +33,19 @@ impl ReadableRevision {
         evaluated: Evaluated,
         meter: &mut StepMeter,
     ) -> Result<Arc<Document>> {
-        let mut included = IncludedDocuments::new();
+        let (mut included, mut looked_up) = (IncludedDocuments::new(), 0);
         let mut wanted = referenced(&document);
         let (mut known, mut allowance) = (wanted.clone(), meter.allowance());
         let given = allowance.steps.0;
         for _ in 0..MAX_INCLUDE_DEPTH {
             let mut next = BTreeSet::new();
             for id in std::mem::take(&mut wanted) {
-                if included.len() >= MAX_INCLUDES {
+                if looked_up >= MAX_INCLUDES {
                     break;
                 }
-                let entry = match self.reusable(&id).await {
-                    Ok((entry, _)) if !entry.body.is_empty() => entry,
+                looked_up += 1;
+                let entry = match self.reusable(filter, &id).await {
+                    Ok(entry) if !entry.body.is_empty() => entry,
                     Ok(_) => continue,
                     Err(error) if error.kind() == ErrorKind::NotFound => continue,
                     Err(error) => return Err(error),

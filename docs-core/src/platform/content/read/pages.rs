@@ -169,7 +169,7 @@ impl ReadableRevision {
                 }
             }
             if let (Some(text), MarkdownRefs::Relative) = (&page.markdown, shown.refs) {
-                page.markdown = Some(self.with_relative_links(text, path).await?);
+                page.markdown = Some(self.with_relative_links(filter, text, path).await?);
             }
             if let (Some(text), true) = (&page.markdown, shown.file_for_visitors) {
                 page.markdown = Some(page_file(&page.base.title, text));
@@ -197,14 +197,17 @@ impl ReadableRevision {
         }
     }
 
-    /// Rewrites the links to pages of the same space as paths of Markdown files, relative to a page.
-    async fn with_relative_links(&self, text: &str, from: &str) -> Result<String> {
+    /// Rewrites the links to pages of the same space that the reader sees as paths of Markdown files, relative to a page.
+    async fn with_relative_links(&self, filter: &ContentFilter, text: &str, from: &str) -> Result<String> {
         let mut files = BTreeMap::new();
         for link in markdown::links(text) {
             let Some((page, anchor)) = reference::parse_exact(&link.destination).and_then(page_of) else {
                 continue;
             };
-            if let Some(path) = self.view.path_of(&page).await? {
+            let Some(entry) = self.view.page(&page).await? else { continue };
+            if filter.shows(&page, &entry).await?
+                && let Some(path) = self.view.path_of(&page).await?
+            {
                 files.insert(link.destination, relative_file(from, &path) + &anchor);
             }
         }

@@ -8,12 +8,12 @@ use tokio::sync::OnceCell;
 use super::{ContentOptions, ReadableRevision, filter_visible};
 use crate::{
     Result,
-    content::{LinkTarget, PageTree},
-    model::{RevisionFile, RevisionId, RevisionPage},
+    content::{Evaluated, LinkTarget, PageTree, expression::Allowance},
+    model::{Document, ReusableId, RevisionFile, RevisionId, RevisionPage, Variables},
     platform::{
         kernel::{platform::Platform, request::EntityTag},
         nouns::ContentHandle,
-        publishing::visitors::ContentFilter,
+        publishing::visitors::{ConditionBudgets, ContentFilter},
     },
 };
 
@@ -39,8 +39,25 @@ impl<'p> ContentHandle<'p> {
     /// `NotFound`.
     #[boxed]
     pub async fn snapshot(self) -> Result<ContentSnapshot> {
+        self.open_snapshot(None).await
+    }
+
+    /// Finds the revision like [`snapshot`](Self::snapshot). The conditions of its content are charged to budgets that
+    /// several reads share.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    #[boxed]
+    pub async fn snapshot_within(self, budgets: &'p ConditionBudgets) -> Result<ContentSnapshot> {
+        self.open_snapshot(Some(budgets)).await
+    }
+
+    async fn open_snapshot(self, budgets: Option<&ConditionBudgets>) -> Result<ContentSnapshot> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let at = platform.locate_content(actor, &self.of.to_content_version()).await?;
+        let mut at = platform.locate_content(actor, &self.of.to_content_version()).await?;
+        if let Some(budgets) = budgets {
+            at.reader = at.reader.with_budgets(budgets);
+        }
         let filter = at.content_filter().await?;
         Ok(ContentSnapshot { platform: platform.clone(), at, tree: OnceCell::new(), filter })
     }
@@ -51,6 +68,24 @@ impl ContentSnapshot {
     #[must_use]
     pub const fn revision(&self) -> &RevisionId {
         &self.at.revision
+    }
+
+    /// Reads the document of a reusable content block. Its expressions and conditions are charged to a budget shared by
+    /// all documents of an answer.
+    ///
+    /// # Errors
+    /// `NotFound`, also if it has no content.
+    #[boxed('s)]
+    pub async fn reusable_document<'s>(
+        &'s self,
+        reusable: &'s ReusableId,
+        evaluated: Evaluated,
+        allowance: &'s mut Allowance,
+    ) -> Result<Document> {
+        let entry = self.at.reusable(&self.filter, reusable).await?;
+        let document = self.at.document(&entry.body).await?;
+        let shown = self.filter.document_within(document, &Variables::new(), evaluated, allowance).await;
+        shown.map(Arc::unwrap_or_clone)
     }
 
     async fn tree(&self) -> Result<&Arc<PageTree>> {

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quick_cache::sync::Cache;
 
+use super::decision_budget::SharedDecisionBudget;
 use crate::{
     Error, Result,
     content::{
@@ -54,15 +55,18 @@ impl SharedBudget {
     }
 }
 
-/// The step budgets of a request.
+/// The budgets for evaluating the conditions that apply to a visitor. Requests that read content of several spaces share
+/// them.
 #[derive(Clone, Debug)]
-pub(super) struct ConditionBudgets {
+pub struct ConditionBudgets {
     /// The budget for the conditions of site parts.
     pub(super) site: SharedBudget,
     /// The budget for the conditions of pages and header links.
     pub(super) content: SharedBudget,
     /// The budget for the conditions within documents that decide which files and reusable content blocks are visible.
     pub(super) documents: SharedBudget,
+    /// The budget for the decisions which files and reusable content blocks are visible.
+    pub(super) decisions: SharedDecisionBudget,
 }
 
 impl Default for ConditionBudgets {
@@ -71,6 +75,7 @@ impl Default for ConditionBudgets {
             site: SharedBudget::new(MAX_SITE_CONDITION_STEPS),
             content: SharedBudget::new(MAX_CONDITION_STEPS),
             documents: SharedBudget::new(MAX_CONDITION_STEPS),
+            decisions: SharedDecisionBudget::default(),
         }
     }
 }
@@ -79,7 +84,19 @@ impl ConditionBudgets {
     /// Replaces the budgets for content by new ones of at most `most` steps each.
     pub(super) fn with_content_steps(&self, most: u32) -> Self {
         let budget = || SharedBudget::new(most.min(MAX_CONDITION_STEPS));
-        Self { site: self.site.clone(), content: budget(), documents: budget() }
+        Self { content: budget(), documents: budget(), ..self.clone() }
+    }
+
+    /// Replaces the budgets for content by those of another request.
+    pub(super) fn with_content_of(&self, other: &Self) -> Self {
+        Self { site: self.site.clone(), ..other.clone() }
+    }
+
+    /// Returns `true` if a budget for content is used up. Some conditions may then not have been evaluated, so an answer
+    /// must not be cached.
+    #[must_use]
+    pub fn are_exhausted(&self) -> bool {
+        self.content.is_exhausted() || self.documents.is_exhausted() || self.decisions.lock().is_exhausted
     }
 
     /// Returns the steps taken by the conditions of content.

@@ -106,6 +106,17 @@ impl ContentReader {
         }
     }
 
+    /// Charges the conditions of content to these budgets.
+    pub(in crate::platform) fn with_budgets(self, budgets: &ConditionBudgets) -> Self {
+        match self {
+            Self::Member => Self::Member,
+            Self::Visitor(claims) => {
+                let budgets = claims.budgets.with_content_of(budgets);
+                Self::Visitor(Arc::new(VisitorClaims { budgets, ..VisitorClaims::clone(&claims) }))
+            }
+        }
+    }
+
     /// Returns the evaluation steps taken by the conditions of content.
     pub(in crate::platform) fn condition_steps(&self) -> u32 {
         match self {
@@ -116,8 +127,8 @@ impl ContentReader {
 
     /// Returns the reader's filter for the content of a view.
     pub(in crate::platform) async fn content_filter(&self, view: &View) -> Result<ContentFilter> {
-        let uses = Uses::default();
         let Self::Visitor(claims) = self else {
+            let uses = Uses::default();
             return Ok(ContentFilter {
                 view: view.clone(),
                 shown_pages: OnceLock::new(),
@@ -127,6 +138,7 @@ impl ContentReader {
         };
         let evaluator = Arc::new(claims.content_evaluator(space_context(view).await?));
         let visitor = Some(VisitorFilter { evaluator, claims: Arc::clone(claims) });
+        let uses = Uses::within(claims.budgets.decisions.clone());
         Ok(ContentFilter { view: view.clone(), shown_pages: OnceLock::new(), visitor, uses })
     }
 }

@@ -48,7 +48,7 @@ impl ContentFilter {
     /// through other reusable content. An unused file is visible only to members. A reusable content block that is
     /// unused in its own space may be used in others.
     ///
-    /// The work for all decisions of a filter is bounded.
+    /// The work for all decisions of a request is bounded.
     pub(in crate::platform) async fn sees(&self, target: LinkTarget) -> Result<bool> {
         if !self.hides() {
             return Ok(true);
@@ -66,7 +66,7 @@ impl ContentFilter {
         }
         // No visible page was reached, so all these targets are hidden.
         let mut cache = self.uses.cache();
-        if !cache.budget.is_exhausted {
+        if !self.uses.budget.lock().is_exhausted {
             cache.targets.extend(search.known.into_iter().map(|target| (target, false)));
         }
         Ok(false)
@@ -75,7 +75,7 @@ impl ContentFilter {
     /// Returns `true` if a decision ended because of its budget. Such a decision must not be cached: a later request
     /// continues with the texts that this one parsed.
     pub(in crate::platform) fn is_exhausted(&self) -> bool {
-        self.uses.cache().budget.is_exhausted
+        self.uses.budget.lock().is_exhausted
     }
 
     async fn permit(&self) -> Result<Option<WorkPermit>> {
@@ -97,7 +97,7 @@ impl ContentFilter {
                 if at % YIELD_INTERVAL == YIELD_INTERVAL - 1 {
                     yield_to_others().await;
                 }
-                if self.uses.all.get().is_none() && !self.uses.cache().budget.take_source() {
+                if self.uses.all.get().is_none() && !self.uses.budget.lock().take_source() {
                     return Ok(false);
                 }
                 let via = match source {
@@ -189,11 +189,11 @@ impl ContentFilter {
         let body_key = serde_json::to_string(body).map_err(Error::internal)?;
         let key = Hash::compute([self.view().domain(), &body_key].join("\n").as_bytes());
         if let Some(known) = self.uses.shared.as_ref().and_then(|shared| shared.known.get(&key)) {
-            let is_within = self.uses.cache().budget.take_text(known.condition_bytes());
+            let is_within = self.uses.budget.lock().take_text(known.condition_bytes());
             return Ok(is_within.then_some(known));
         }
         let text = self.view().text(body, Rendering::Request).await?;
-        if !self.uses.cache().budget.take_text(text.len()) {
+        if !self.uses.budget.lock().take_text(text.len()) {
             return Ok(None);
         }
         let targets = run_on_text(&text, |text| ConditionalTargets::new(&document::parse(text))).await;

@@ -256,13 +256,13 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("a page without content"),
             bound(
                 "Bytes of texts that a request parses to find the conditions of files and reusable content",
-                "docs-core/src/platform/publishing/visitors/decisions.rs::MAX_CONDITIONAL_TEXT",
+                "docs-core/src/platform/publishing/visitors/decision_budget.rs::MAX_CONDITIONAL_TEXT",
                 Beyond::NotFound,
                 "docs-core/tests/platform/visitors/taken_back.rs::texts_beyond_the_bound_hide_a_file_until_they_are_parsed",
             ).within("a page of a large space"),
             bound(
                 "Pages and reusable contents that a request examines for references to files",
-                "docs-core/src/platform/publishing/visitors/decisions.rs::MAX_EXAMINED_SOURCES",
+                "docs-core/src/platform/publishing/visitors/decision_budget.rs::MAX_EXAMINED_SOURCES",
                 Beyond::NotFound,
                 "docs-core/src/platform/publishing/visitors/decisions.rs::decisions_of_a_request_have_a_bounded_budget",
             ).within("a page of a large space"),

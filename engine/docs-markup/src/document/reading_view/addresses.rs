@@ -46,8 +46,12 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, String)> {
 pub(super) fn literal(source: &str) -> Cow<'_, str> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (colon, _) in source.match_indices("://") {
-        let is_free = found.last().is_none_or(|last| last.end <= colon);
-        if let Some(end) = bare_addresses::end(source, colon).filter(|_| is_free) {
+        // Addresses within addresses are skipped first, because the search for the end takes time.
+        if found.last().is_some_and(|last| last.end > colon) {
+            continue;
+        }
+        if let Some(end) = bare_addresses::end(source, colon) {
+            work_budget::step(end - colon);
             found.push(colon..end);
         }
     }

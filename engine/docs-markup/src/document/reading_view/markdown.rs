@@ -132,10 +132,13 @@ impl Reader<'_, '_> {
             Event::End(tag) => self.end(tag),
             Event::Text(text) if &*text == EMPTY => {}
             Event::Text(text) => {
-                let backslashes =
-                    source[..range.start].bytes().rev().take_while(|byte| *byte == b'\\').count();
-                let is_escaped = !backslashes.is_multiple_of(2);
-                match text.strip_prefix("[^").filter(|_| is_escaped) {
+                let is_escaped = || {
+                    let before = source[..range.start].bytes().rev();
+                    let backslashes = before.take_while(|byte| *byte == b'\\').count();
+                    work_budget::step(backslashes);
+                    !backslashes.is_multiple_of(2)
+                };
+                match text.strip_prefix("[^").filter(|_| is_escaped()) {
                     // The empty placeholder prevents a footnote reference.
                     Some(rest) => builder.push(&format!("[{EMPTY}^{rest}")),
                     None => builder.push(&text),
