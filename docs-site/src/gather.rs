@@ -187,8 +187,13 @@ pub(crate) async fn gather_specs(
     if gathered.is_page_of_specs {
         add(visit.content(space).get_page_specs(page).await)?;
     }
-    for (space, id) in &gathered.reused_of_specs {
-        add(visit.content(space).get_reusable_specs(id).await)?;
+    let mut spaces = ReusedSpaces::default();
+    for key in &gathered.reused_of_specs {
+        let (Some(content), Some(document)) = (spaces.open(visit, &key.0).await?, gathered.reused.get(key))
+        else {
+            continue;
+        };
+        add(content.specs_of(document).await)?;
     }
     let descriptions = parser.parse(shown.iter().map(|shown| Arc::clone(&shown.detail))).await?;
     let operations = shown.iter().filter_map(|shown| match &*shown.detail {

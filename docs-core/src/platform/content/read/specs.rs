@@ -2,10 +2,11 @@
 
 use docs_macros::boxed;
 
+use super::snapshot::ContentSnapshot;
 use crate::{
     Result,
     content::Evaluated,
-    model::{PageId, ReusableId},
+    model::{Document, PageId},
     platform::{content::openapi_specs::ShownSpec, kernel::request::EntityTag, nouns::ContentHandle},
 };
 
@@ -25,18 +26,6 @@ impl<'p> ContentHandle<'p> {
         self.caller.platform.shown_specs(&at.space().organization, &document, at.spec_audience()).await
     }
 
-    /// Reads the parts of OpenAPI specifications embedded in a reusable content block.
-    ///
-    /// # Errors
-    /// `NotFound`, also if it has no content.
-    #[boxed]
-    pub async fn get_reusable_specs(self, reusable: &'p ReusableId) -> Result<Vec<ShownSpec>> {
-        let document = self.get_reusable_document(reusable, Evaluated::Yes).await?;
-        let at =
-            self.caller.platform.locate_content(&self.caller.actor(), &self.of.to_content_version()).await?;
-        self.caller.platform.shown_specs(&at.space().organization, &document, at.spec_audience()).await
-    }
-
     /// Computes an ETag of the specifications with these slugs. It changes whenever
     /// [`get_page_specs`](Self::get_page_specs) may return different parts of them, including when a specification is
     /// created or deleted.
@@ -48,5 +37,17 @@ impl<'p> ContentHandle<'p> {
         let at =
             self.caller.platform.locate_content(&self.caller.actor(), &self.of.to_content_version()).await?;
         self.caller.platform.specs_tag(&at.space().organization, slugs, at.spec_audience()).await
+    }
+}
+
+impl ContentSnapshot {
+    /// Reads the parts of OpenAPI specifications embedded in a document of the space, for example of a reusable content
+    /// block, like [`get_page_specs`](ContentHandle::get_page_specs).
+    ///
+    /// # Errors
+    /// Errors of the store.
+    #[boxed('s)]
+    pub async fn specs_of<'s>(&'s self, document: &'s Document) -> Result<Vec<ShownSpec>> {
+        self.platform.shown_specs(&self.at.space().organization, document, self.at.spec_audience()).await
     }
 }
