@@ -8,7 +8,7 @@ use std::{
 /// The maximum number of other spaces that the links of a page refer to.
 pub(crate) const MAX_SPACES: usize = 20;
 /// The maximum number of pages of a large space that the links of a page refer to.
-const MAX_SPACE_PAGES: usize = 5_000;
+const MAX_LINKED_PAGES: usize = 5_000;
 
 use docs_core::{
     model::{
@@ -102,7 +102,7 @@ impl DocumentReferences {
         let others = self.pages.len() - usize::from(self.pages.contains_key(&None));
         if space.is_none() || self.pages.contains_key(&space) || others <= MAX_SPACES {
             let pages = self.pages.entry(space).or_default();
-            if pages.len() < MAX_SPACE_PAGES {
+            if pages.len() < MAX_LINKED_PAGES {
                 pages.insert(page.clone());
             }
         }
@@ -141,10 +141,10 @@ mod tests {
     fn pages_of_a_space_beyond_the_bound_are_left_out() {
         let mut found = DocumentReferences::default();
         let space = Some("space".parse().expect("an id"));
-        for number in 0..MAX_SPACE_PAGES + 9 {
+        for number in 0..MAX_LINKED_PAGES + 9 {
             let page = format!("page{number}").parse().expect("an id");
             found.add(&ContentRef::Page { page, space: space.clone() });
         }
-        assert_eq!(found.pages[&space].len(), MAX_SPACE_PAGES);
+        assert_eq!(found.pages[&space].len(), MAX_LINKED_PAGES);
     }
 }

@@ -13,6 +13,7 @@ mod figure;
 mod hostile;
 mod inline;
 mod math;
+mod outline;
 mod placeholder;
 mod plain;
 mod position;
@@ -23,7 +24,7 @@ mod table;
 use self::position::NodePosition;
 pub(crate) use self::{
     counter::{Counter, MAX_RESOLVED_BYTES},
-    plain::Outline,
+    outline::Outline,
     prerendered::{PrerenderedPage, RenderOptions},
     renderer::Renderer,
 };

@@ -15,8 +15,8 @@ use maud::PreEscaped;
 
 use super::{
     Counter, Renderer,
+    outline::Outline,
     placeholder::{MARK, Placeholder, Placeholders},
-    plain::Outline,
 };
 use crate::{
     address::{Addresses, ImageSchemes},

@@ -103,7 +103,9 @@ impl Platform {
                 let message = format!("visitor.jwtToken: {refused}");
                 return Err(Error::new(ErrorKind::Unauthenticated, message));
             }
-            TokenCheck::Unverified(_) => return self.sign_in(&tx, &site, &address.rest(used)).await,
+            TokenCheck::Unverified(_) => {
+                return self.redirect_to_sign_in(&tx, &site, &address.rest(used)).await;
+            }
         }
         let parts = self.site_parts(&tx, &visitor, site).await?.ok_or_else(no_published_content)?;
         // The conditions may wait for those of other requests, so close the transaction first.
@@ -201,7 +203,7 @@ impl Platform {
     }
 
     /// Redirects to the sign-in page of a site.
-    async fn sign_in(&self, tx: &Tx, site: &SiteRecord, path: &str) -> Result<ResolvedUrl> {
+    async fn redirect_to_sign_in(&self, tx: &Tx, site: &SiteRecord, path: &str) -> Result<ResolvedUrl> {
         let auth: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::key_for(&site.id)).await?;
         let url = auth.as_ref().and_then(|auth| auth.fallback_url.as_ref()).ok_or_else(|| {
             let message = "the site requires authentication, and has no sign-in address";

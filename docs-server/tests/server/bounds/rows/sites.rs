@@ -424,7 +424,7 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("structure of a site"),
             bound(
                 "Pages of another space that a page links to, if the space is large",
-                "docs-site/src/references.rs::MAX_SPACE_PAGES",
+                "docs-site/src/references.rs::MAX_LINKED_PAGES",
                 Beyond::LeftOut,
                 "docs-site/src/references.rs::pages_of_a_space_beyond_the_bound_are_left_out",
             ).within("structure of a site"),
@@ -442,9 +442,9 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("shown operations"),
             bound(
                 "Headings of the outline",
-                "docs-site/src/render/plain.rs::MAX_HEADINGS",
+                "docs-site/src/render/outline.rs::MAX_HEADINGS",
                 Beyond::LeftOut,
-                "docs-site/src/render/plain.rs::headings_beyond_the_bound_are_left_out",
+                "docs-site/src/render/outline.rs::headings_beyond_the_bound_are_left_out",
             ).measured("headings"),
             bound(
                 "Bytes of highlighted code",

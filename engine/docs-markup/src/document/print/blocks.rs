@@ -19,7 +19,7 @@ use super::{
         spelling::{self, is_verbatim},
         targets, texts, weight, work_budget,
     },
-    indentation::{indented, prefixed},
+    indentation::indented,
     inlines::{self, Labels, Notation, write},
     printer::{Printer, UnwritableMode, VerbatimMode},
 };
@@ -34,6 +34,13 @@ pub(in super::super) fn readable(blocks: &[Block]) -> String {
     let printer =
         Printer { raw: VerbatimMode::Unchanged, rest: UnwritableMode::Plain, ..Printer::new(blocks) };
     printer.document(blocks).unwrap_or_else(|_| blocks.iter().map(plain).collect::<Vec<_>>().join("\n\n"))
+}
+
+/// Prefixes the lines of a quotation with `>`.
+fn quoted(text: &str) -> String {
+    let lines =
+        text.split('\n').map(|line| if line.is_empty() { ">".to_owned() } else { format!("> {line}") });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the plain text of a block as Markdown, one paragraph per line.
@@ -296,12 +303,12 @@ impl Printer {
     fn quote(&mut self, block: &Block, spelling: &str) -> Result<String, Invalid> {
         let inside = self.print_children(block)?;
         if spelling == "tight" && self.is_checked {
-            let close = prefixed(&inside.replace("\n\n", "\n"));
+            let close = quoted(&inside.replace("\n\n", "\n"));
             if self.reads_as(&close, block, &self.labels) {
                 return Ok(close);
             }
         }
-        Ok(if inside.is_empty() { ">".to_owned() } else { prefixed(&inside) })
+        Ok(quoted(&inside))
     }
 
     /// Prints a paragraph. A paragraph that would be parsed as another kind of block is printed as HTML.

@@ -16,10 +16,3 @@ pub(super) fn indented(text: &str, indent: &str, first: &str) -> String {
     }
     out
 }
-
-/// Prefixes lines with `>`.
-pub(super) fn prefixed(text: &str) -> String {
-    let lines =
-        text.split('\n').map(|line| if line.is_empty() { ">".to_owned() } else { format!("> {line}") });
-    lines.collect::<Vec<_>>().join("\n")
-}
