@@ -17,7 +17,7 @@ use super::{
     error::{check_text, invalid},
     file_name::append_number,
     keys,
-    links::{self, LinkFields, SourceReferences},
+    links::{self, LinkFields, SourceLinks, SourceReferences},
     map,
     offload::yield_to_others,
     redirects::GitRedirect,
@@ -110,7 +110,8 @@ pub struct BuildOutcome {
 }
 
 impl Content {
-    /// Builds content from all items of an import in one pass. Nothing is loaded except bodies of other content.
+    /// Builds content from all items of an import in one pass. If the import has few links, nothing is loaded except
+    /// bodies of other content. The links of the other pages are derived at the end, from their stored texts.
     ///
     /// Pages without times of their own receive the time `now`. Texts are stored while the items are read, and the map
     /// is stored at the end. Importing the same items returns the same root.
@@ -128,7 +129,7 @@ impl Content {
     {
         let items = items.into_iter();
         let mut session = self.session(domain);
-        let mut builder = ContentBuilder::new(now);
+        let mut builder = ContentBuilder::new(now, self.link_batches().first);
         for (position, item) in items.enumerate() {
             let text = builder.add(item).map_err(|error| error.at_index(position))?;
             if let Some(text) = text {
@@ -143,9 +144,14 @@ impl Content {
             }
         }
         session.flush_texts().await?;
+        let mut deferred = Vec::new();
         for (source, parts) in std::mem::take(&mut builder.stored) {
+            if builder.is_full() {
+                deferred.push((source, parts));
+                continue;
+            }
             let found = session.run(|session| links::of_parts(session, self.merger(), &parts)).await?;
-            builder.references.push((source, found));
+            builder.add_references(source, found);
         }
         let mut above = Vec::new();
         for (entry, leaf) in map::LeafStream::new(builder.finish()?) {
@@ -156,7 +162,11 @@ impl Content {
         let built = map::build_above(above);
         session.add_nodes(built.nodes);
         session.save(built.root, &BTreeSet::new()).await?;
-        Ok(BuildOutcome { root: built.root, cost: session.finish() })
+        session.drop_loaded();
+        deferred.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        let root = self.link_sources(&mut session, built.root, &deferred).await?;
+        session.save(root, &BTreeSet::new()).await?;
+        Ok(BuildOutcome { root, cost: session.finish() })
     }
 }
 
@@ -172,12 +182,15 @@ struct ContentBuilder {
     reusables: u64,
     others: BTreeMap<Key, Bytes>,
     references: Vec<(LinkSource, SourceReferences)>,
-    /// Sources whose text was written to the store and is no longer in memory.
+    /// The number of references, and the number from which further sources are deferred.
+    reference_count: usize,
+    max_references: usize,
+    /// Sources whose references are derived from their stored texts.
     stored: Vec<(LinkSource, LinkFields)>,
 }
 
 impl ContentBuilder {
-    fn new(now: DateTime<Utc>) -> Self {
+    fn new(now: DateTime<Utc>, max_references: usize) -> Self {
         Self {
             now,
             pages: HashMap::new(),
@@ -188,6 +201,8 @@ impl ContentBuilder {
             reusables: 0,
             others: BTreeMap::new(),
             references: Vec::new(),
+            reference_count: 0,
+            max_references,
             stored: Vec::new(),
         }
     }
@@ -273,13 +288,23 @@ impl ContentBuilder {
         Ok(text_of(body))
     }
 
-    /// Records the references of a source.
+    /// Records the references of a source, or the source itself if its text must be loaded.
     fn refer(&mut self, source: LinkSource, parts: LinkFields, body: &NewBody) {
         match body {
-            NewBody::Empty => self.references.push((source, parts.references(""))),
-            NewBody::Text(text) => self.references.push((source, parts.references(text))),
-            NewBody::Stored(_) => self.stored.push((source, parts)),
+            NewBody::Empty if !self.is_full() => self.add_references(source, parts.references("")),
+            NewBody::Text(text) if !self.is_full() => self.add_references(source, parts.references(text)),
+            _ => self.stored.push((source, parts)),
         }
+    }
+
+    /// Returns `true` if the references of further sources do not fit into memory.
+    const fn is_full(&self) -> bool {
+        self.reference_count >= self.max_references
+    }
+
+    fn add_references(&mut self, source: LinkSource, references: SourceReferences) {
+        self.reference_count += references.len();
+        self.references.push((source, references));
     }
 
     fn add_other(&mut self, key: Key, value: Bytes, field: &'static str) -> ContentResult<()> {
@@ -307,7 +332,7 @@ impl ContentBuilder {
                 LinkTarget::File(id) => self.others.contains_key(&keys::file(id)),
                 LinkTarget::Reusable(id) => self.others.contains_key(&keys::reusable(id)),
             };
-            entries.extend(links::entries(&source, &references, has)?);
+            entries.extend(SourceLinks::derive(&source, &references, has)?.into_entries(&source));
         }
         entries.extend(self.others);
         for (id, (entry, _)) in &self.pages {

@@ -10,7 +10,7 @@ use super::{
     Content, ContentResult, FileEntry, LinkSource, LinkTarget, PageEntry, PageKind, ReusableEntry,
     entry::decode,
     keys,
-    links::{self, LinkFields},
+    links::{self, LinkFields, SourceLinks},
     load::MissingCollector,
     map::{self, Range},
     redirects,
@@ -91,7 +91,8 @@ impl Content {
                 })
                 .await?;
             for ((source, _), references) in some.iter().zip(found) {
-                out.extend(links::entries(source, &references, |target| targets.contains(target))?);
+                let links = SourceLinks::derive(source, &references, |target| targets.contains(target))?;
+                out.extend(links.into_entries(source));
             }
         }
         Ok(out)

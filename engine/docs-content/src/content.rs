@@ -7,6 +7,7 @@ use docs_store::{Hash, Objects};
 
 use super::{
     Body, ContentError, ContentResult, Cost, LineMerger, Rendering, TextMerger,
+    links::LinkBatches,
     load::{CacheLimits, CacheStats, MissingCollector, ObjectCaches, PassResult, Session},
     map,
     offload::run_in_place,
@@ -27,6 +28,7 @@ pub(crate) const FLUSH_TEXT_BYTES: usize = 8 * 1024 * 1024;
 pub struct Content {
     shared: Arc<ObjectCaches>,
     merger: Arc<dyn TextMerger>,
+    link_batches: LinkBatches,
 }
 
 impl std::fmt::Debug for Content {
@@ -45,7 +47,8 @@ impl Content {
     /// Creates content with custom cache limits and a custom text merger.
     #[must_use]
     pub fn with_config(objects: Arc<dyn Objects>, limits: CacheLimits, merger: Arc<dyn TextMerger>) -> Self {
-        Self { shared: Arc::new(ObjectCaches::new(objects, limits)), merger }
+        let shared = Arc::new(ObjectCaches::new(objects, limits));
+        Self { shared, merger, link_batches: LinkBatches::default() }
     }
 
     /// Returns the root hash of empty content. The root itself need not be stored.
@@ -158,6 +161,17 @@ impl Content {
 
     pub(crate) fn merger(&self) -> &dyn TextMerger {
         &*self.merger
+    }
+
+    pub(crate) const fn link_batches(&self) -> LinkBatches {
+        self.link_batches
+    }
+
+    /// Sets the sizes of the batches in which links are derived.
+    #[cfg(test)]
+    pub(crate) const fn with_link_batches(mut self, link_batches: LinkBatches) -> Self {
+        self.link_batches = link_batches;
+        self
     }
 
     pub(crate) fn session(&self, domain: &str) -> Session<'_> {

@@ -467,6 +467,25 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// Stores the new nodes that are reachable from a root and drops all new nodes from memory, if they have more than
+    /// `bytes`. Used by updates that do not fit into memory.
+    pub(crate) async fn store_early(&mut self, root: Hash, bytes: usize) -> ContentResult<()> {
+        if self.fresh_bytes <= bytes {
+            return Ok(());
+        }
+        self.save(root, &BTreeSet::new()).await?;
+        self.fresh.clear();
+        (self.fresh_bytes, self.reachable_bytes) = (0, 0);
+        self.drop_loaded();
+        Ok(())
+    }
+
+    /// Drops stored nodes and texts from memory.
+    pub(crate) fn drop_loaded(&mut self) {
+        self.nodes.clear();
+        self.texts.retain(|hash, _| self.fresh_texts.contains_key(hash));
+    }
+
     /// Stores all new texts. Used by imports that do not fit into memory.
     pub(crate) async fn flush_texts(&mut self) -> ContentResult<()> {
         let objects: Vec<(Hash, Bytes)> = self.fresh_texts.drain().collect();

@@ -1,6 +1,6 @@
-//! Derivation of a revision's links from its records and texts.
+//! Derivation of links from records and texts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use docs_store::{Hash, Key};
@@ -8,74 +8,39 @@ use serde::de::DeserializeOwned;
 
 use super::{
     super::{
-        Content, ContentResult, PageEntry, ReusableEntry,
-        content::term_texts,
-        edit::MapChanges,
+        ContentResult, PageEntry, ReusableEntry,
         entry::decode,
         keys,
         load::{MissingCollector, PassResult, Session},
         map::{self, Difference, Range},
-        offload::yield_to_others,
     },
-    Backlinks, Link, LinkFields, LinkRange, LinkSource, LinkState, LinkTarget, ResolvedTarget,
-    SourceReferences, Uses, backlinks, of_parts, source_of,
+    CONDITIONAL_VALUE, Link, LinkFields, LinkRange, LinkSource, LinkState, LinkTarget, ResolvedTarget,
+    SourceReferences, Uses, backlink,
 };
-
-impl Content {
-    /// Updates the links after records have changed from `before` to `after`, and returns the new root.
-    ///
-    /// The links in `before` must be correct; `after` must still contain the link entries of `before`. The cost is
-    /// proportional to the changes, the links of the changed sources, and the backlinks of the added and removed
-    /// targets. New nodes remain in the session.
-    pub(crate) async fn relink(
-        &self,
-        session: &mut Session<'_>,
-        before: Hash,
-        after: Hash,
-    ) -> ContentResult<Hash> {
-        if before == after {
-            return Ok(after);
-        }
-        let mut work = session
-            .run(|session| {
-                let ranges: Vec<(Key, Key)> = keys::LINKED.iter().map(|class| keys::class(class)).collect();
-                let found = map::diff(session, &before, &after, &ranges)?;
-                let mut work = LinkUpdate::default();
-                let mut gather = MissingCollector::default();
-                for difference in &found {
-                    work.take(difference)?;
-                }
-                for (_, parts) in &work.parts {
-                    gather.ask(term_texts(session, &parts.body))?;
-                }
-                gather.finish()?;
-                Ok(work)
-            })
-            .await?;
-        // Parsing the links of a long text takes milliseconds.
-        for (source, parts) in std::mem::take(&mut work.parts) {
-            let references = session.run(|session| of_parts(session, self.merger(), &parts)).await?;
-            work.sources.insert(source, references);
-            if !parts.body.is_empty() {
-                yield_to_others().await;
-            }
-        }
-        let changes = session.run(|session| work.changes(session, &after)).await?.into_changes();
-        session.apply(after, &changes).await
-    }
-}
 
 /// The effects of record changes on links.
 #[derive(Default)]
-struct LinkUpdate {
-    parts: Vec<(LinkSource, LinkFields)>,
-    /// The sources with changed references, and their new references.
-    sources: BTreeMap<LinkSource, SourceReferences>,
-    came: Vec<LinkTarget>,
-    went: Vec<LinkTarget>,
+pub(super) struct LinkUpdate {
+    /// The sources with changed fields, in order, and their new fields.
+    pub(super) sources: Vec<(LinkSource, LinkFields)>,
+    /// The added targets.
+    pub(super) came: Vec<LinkTarget>,
+    /// The removed targets.
+    pub(super) went: Vec<LinkTarget>,
 }
 
 impl LinkUpdate {
+    /// Returns the effects of the differences between two revisions.
+    pub(super) fn between(session: &Session<'_>, before: &Hash, after: &Hash) -> PassResult<Self> {
+        let ranges: Vec<(Key, Key)> = keys::LINKED.iter().map(|class| keys::class(class)).collect();
+        let mut update = Self::default();
+        for difference in &map::diff(session, before, after, &ranges)? {
+            update.take(difference)?;
+        }
+        update.sources.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        Ok(update)
+    }
+
     fn take(&mut self, difference: &Difference) -> ContentResult<()> {
         let Some(target) = LinkTarget::from_record_key(&difference.key)? else { return Ok(()) };
         match &target {
@@ -109,142 +74,105 @@ impl LinkUpdate {
         };
         let (before, after) = (parts(&difference.before)?, parts(&difference.after)?);
         if before != after {
-            self.parts.push((source, after));
+            self.sources.push((source, after));
         }
         Ok(())
     }
+}
 
-    fn changes(&self, session: &Session<'_>, root: &Hash) -> PassResult<MapChanges> {
-        let mut gather = MissingCollector::default();
-        let mut changes = MapChanges::default();
-        let wanted: Vec<LinkTarget> = self
-            .sources
-            .iter()
-            .flat_map(|(source, references)| {
-                references
-                    .keys()
-                    .filter_map(|(reference, _)| ResolvedTarget::resolve(source, reference).target())
-            })
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .collect();
-        let records: Vec<Key> = wanted.iter().map(LinkTarget::record).collect();
-        let records = gather.ask(map::get_many(session, root, &records).map_err(Into::into))?;
-        let there: BTreeSet<&LinkTarget> = wanted
-            .iter()
-            .zip(records.unwrap_or_default())
-            .filter_map(|(target, record)| record.map(|_| target))
-            .collect();
-        for (source, references) in &self.sources {
-            let old = gather.ask(links_of(session, root, source))?.unwrap_or_default();
-            let new = entries(source, references, |target| there.contains(target))?;
-            for key in old.keys().filter(|key| !new.contains_key(*key)) {
-                changes.remove(key.clone());
+/// The links and backlinks of a source.
+#[derive(Default)]
+pub(crate) struct SourceLinks {
+    pub(super) links: BTreeMap<Key, Bytes>,
+    /// The targets with backlinks. The value is `true` if all links to the target are subject to conditions.
+    pub(super) targets: BTreeMap<LinkTarget, bool>,
+}
+
+impl SourceLinks {
+    /// Derives the links from the references of a source. `has` returns `true` for targets that exist in the revision.
+    pub(crate) fn derive(
+        source: &LinkSource,
+        references: &SourceReferences,
+        has: impl Fn(&LinkTarget) -> bool,
+    ) -> ContentResult<Self> {
+        let mut out = Self::default();
+        for ((reference, relation), uses) in references {
+            let resolved = ResolvedTarget::resolve(source, reference);
+            let standing = match &resolved {
+                ResolvedTarget::Inside(target) if has(target) => LinkState::Inside,
+                ResolvedTarget::Inside(_) | ResolvedTarget::Unresolved(_) => LinkState::Broken,
+                ResolvedTarget::Itself => LinkState::Inside,
+                ResolvedTarget::Outside(..) => LinkState::Outside,
+                ResolvedTarget::Web(_) => LinkState::Web,
+            };
+            let (source, reference) = (source.clone(), reference.clone());
+            let Uses { times, is_conditional } = *uses;
+            let mut link = Link { source, reference, relation: *relation, times, standing, is_conditional };
+            if standing == LinkState::Inside {
+                link.standing = inside(&link);
             }
-            for (key, value) in new {
-                if old.get(&key) != Some(&value) {
-                    changes.put(key, value);
-                }
-            }
+            out.links.insert(link.key()?, link.value()?);
+            out.add_target(resolved.target(), &link);
         }
-        for (targets, states) in
-            [(&self.came, &[LinkState::Broken][..]), (&self.went, &[LinkState::Inside, LinkState::Anchor])]
-        {
-            for (target, state) in targets.iter().flat_map(|it| states.iter().map(move |state| (it, *state)))
-            {
-                let moved = gather.ask(self.links_to(session, root, target, state))?;
-                for (key, value) in moved.unwrap_or_default() {
-                    let mut link = Link::read(&key, &value)?;
-                    link.standing =
-                        if state == LinkState::Broken { inside(&link) } else { LinkState::Broken };
-                    changes.remove(key);
-                    changes.put(link.key()?, value);
-                }
-            }
-        }
-        gather.finish()?;
-        Ok(changes)
+        Ok(out)
     }
 
-    /// Returns the links to a target from sources whose references did not change.
-    fn links_to(
-        &self,
-        session: &Session<'_>,
-        root: &Hash,
-        target: &LinkTarget,
-        standing: LinkState,
-    ) -> PassResult<Vec<(Key, Bytes)>> {
-        let (from, to) = backlinks(target).prefix_range();
-        let found = map::range(session, root, &Range::new(from, to))?;
+    /// Reads the links of a source in a revision.
+    pub(super) fn read(session: &Session<'_>, root: &Hash, source: &LinkSource) -> PassResult<Self> {
         let mut gather = MissingCollector::default();
-        let mut out = Vec::new();
-        for (key, _) in found {
-            let source = source_of(&key)?;
-            if self.sources.contains_key(&source) {
-                continue;
-            }
-            let (from, to) =
-                LinkRange { standing, source: Some(source) }.target_prefix(target).prefix_range();
+        let mut out = Self::default();
+        for (from, to) in ranges(source) {
             let range = map::range(session, root, &Range::new(from, to)).map_err(Into::into);
-            out.extend(gather.ask(range)?.unwrap_or_default());
+            for (key, value) in gather.ask(range)?.unwrap_or_default() {
+                let link = Link::read(&key, &value)?;
+                out.add_target(link.target(), &link);
+                out.links.insert(key, value);
+            }
         }
         gather.finish()?;
         Ok(out)
     }
-}
 
-/// Returns the entries of a source: its links and their backlinks.
-fn links_of(session: &Session<'_>, root: &Hash, source: &LinkSource) -> PassResult<BTreeMap<Key, Bytes>> {
-    let mut gather = MissingCollector::default();
-    let (mut out, mut back) = (BTreeMap::new(), Backlinks::default());
-    for standing in LinkState::ALL {
-        let (from, to) = LinkRange { standing, source: Some(source.clone()) }.prefix().prefix_range();
-        let range = map::range(session, root, &Range::new(from, to)).map_err(Into::into);
-        for (key, value) in gather.ask(range)?.unwrap_or_default() {
-            let link = Link::read(&key, &value)?;
-            if let Some(target) = link.target() {
-                back.add(&target, &link);
-            }
-            out.insert(key, value);
+    /// Returns the number of links of a source in a revision.
+    pub(super) fn count(session: &Session<'_>, root: &Hash, source: &LinkSource) -> PassResult<u64> {
+        let mut gather = MissingCollector::default();
+        let mut total = 0;
+        for (from, to) in ranges(source) {
+            let count = map::count(session, root, &from, &to).map_err(Into::into);
+            total += gather.ask(count)?.unwrap_or_default();
+        }
+        gather.finish()?;
+        Ok(total)
+    }
+
+    fn add_target(&mut self, target: Option<LinkTarget>, link: &Link) {
+        if let Some(target) = target {
+            *self.targets.entry(target).or_insert(true) &= link.is_conditional;
         }
     }
-    gather.finish()?;
-    out.extend(back.into_entries());
-    Ok(out)
+
+    /// Returns the entries of the links and backlinks.
+    pub(crate) fn into_entries(self, source: &LinkSource) -> impl Iterator<Item = (Key, Bytes)> {
+        let back = self
+            .targets
+            .into_iter()
+            .map(|(target, is_conditional)| (backlink(&target, source), backlink_value(is_conditional)));
+        self.links.into_iter().chain(back)
+    }
 }
 
-/// Returns the entries for the references of a source. `has` returns `true` for targets that exist in the revision.
-pub(crate) fn entries(
-    source: &LinkSource,
-    references: &SourceReferences,
-    has: impl Fn(&LinkTarget) -> bool,
-) -> ContentResult<BTreeMap<Key, Bytes>> {
-    let (mut out, mut back) = (BTreeMap::new(), Backlinks::default());
-    for ((reference, relation), uses) in references {
-        let resolved = ResolvedTarget::resolve(source, reference);
-        let standing = match &resolved {
-            ResolvedTarget::Inside(target) if has(target) => LinkState::Inside,
-            ResolvedTarget::Inside(_) | ResolvedTarget::Unresolved(_) => LinkState::Broken,
-            ResolvedTarget::Itself => LinkState::Inside,
-            ResolvedTarget::Outside(..) => LinkState::Outside,
-            ResolvedTarget::Web(_) => LinkState::Web,
-        };
-        let (source, reference) = (source.clone(), reference.clone());
-        let Uses { times, is_conditional } = *uses;
-        let mut link = Link { source, reference, relation: *relation, times, standing, is_conditional };
-        if standing == LinkState::Inside {
-            link.standing = inside(&link);
-        }
-        out.insert(link.key()?, link.value()?);
-        if let Some(target) = resolved.target() {
-            back.add(&target, &link);
-        }
-    }
-    out.extend(back.into_entries());
-    Ok(out)
+/// Returns the key ranges of the links of a source.
+fn ranges(source: &LinkSource) -> impl Iterator<Item = (Key, Key)> {
+    let range = |standing| LinkRange { standing, source: Some(source.clone()) }.prefix().prefix_range();
+    LinkState::ALL.into_iter().map(range)
+}
+
+/// Returns the value of a backlink. `is_conditional` is `true` if all its links are subject to conditions.
+pub(super) fn backlink_value(is_conditional: bool) -> Bytes {
+    if is_conditional { Bytes::from_static(CONDITIONAL_VALUE) } else { Bytes::new() }
 }
 
 /// Returns the state of a link whose target is in the revision.
-fn inside(link: &Link) -> LinkState {
+pub(super) fn inside(link: &Link) -> LinkState {
     if link.page_anchor().is_some() { LinkState::Anchor } else { LinkState::Inside }
 }

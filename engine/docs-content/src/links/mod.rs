@@ -12,8 +12,7 @@ mod conditional;
 mod derive;
 mod read;
 mod refer;
-
-use std::collections::BTreeMap;
+mod relink;
 
 use bytes::Bytes;
 use docs_markup::reference;
@@ -26,8 +25,9 @@ pub(crate) use self::refer::LinkFields;
 pub(super) use self::refer::reference as referred;
 pub use self::{conditional::ConditionalTargets, read::Backlinks as AllBacklinks};
 pub(crate) use self::{
-    derive::entries,
+    derive::SourceLinks,
     refer::{SourceReferences, Uses, of_parts},
+    relink::LinkBatches,
 };
 use super::{
     ContentError, ContentResult,
@@ -320,24 +320,6 @@ fn backlinks(target: &LinkTarget) -> KeyBuf {
 fn backlink(target: &LinkTarget, source: &LinkSource) -> Key {
     let (class, id) = source.segments();
     backlinks(target).part(class).part(id).key()
-}
-
-/// The backlinks of a source. The value is `true` if all links to the target are subject to conditions.
-#[derive(Default)]
-struct Backlinks(BTreeMap<Key, bool>);
-
-impl Backlinks {
-    fn add(&mut self, target: &LinkTarget, link: &Link) {
-        let is_conditional = self.0.entry(backlink(target, &link.source)).or_insert(true);
-        *is_conditional &= link.is_conditional;
-    }
-
-    fn into_entries(self) -> impl Iterator<Item = (Key, Bytes)> {
-        let value = |is_conditional| {
-            if is_conditional { Bytes::from_static(CONDITIONAL_VALUE) } else { Bytes::new() }
-        };
-        self.0.into_iter().map(move |(key, is_conditional)| (key, value(is_conditional)))
-    }
 }
 
 /// The value of a backlink whose links are all subject to conditions.

@@ -6,6 +6,7 @@ use docs_model::{ContentRef, FileId, LinkRelation, PageCover, ReusableId};
 use proptest::prelude::*;
 
 use super::*;
+use crate::links::LinkBatches;
 
 fn file_id(n: usize) -> FileId {
     format!("file{n}").parse().unwrap()
@@ -438,6 +439,78 @@ fn naive_backlinks(links: &[Link]) -> BTreeMap<String, Vec<String>> {
     out
 }
 
+#[test]
+fn batches_of_any_size_derive_the_same_links() {
+    let built = now(content().build(DOMAIN, time(0), woven(60))).unwrap().root;
+    let small = content().with_link_batches(LinkBatches::SMALLEST);
+    assert_eq!(now(small.build(DOMAIN, time(0), woven(60))).unwrap().root, built);
+    sound(&small, built);
+    let page = |item| match item {
+        BuildItem::Page(page) => Edit::InsertPage(Box::new(NewPage {
+            parent: page.parent,
+            body: page.body,
+            ..NewPage::new(page.id, page.kind, page.fields)
+        })),
+        other => panic!("{other:?}"),
+    };
+    let edits: Vec<Edit> = woven(60).into_iter().map(page).collect();
+    let empty = now(small.empty_root(DOMAIN)).unwrap();
+    assert_eq!(apply(&small, empty, &edits), built);
+    // Each of the other pages links to the deleted page, some of them by several anchors.
+    let linking = |n: usize| format!("[a](/pages/{0}) [b](/pages/{0}#x) [c](/pages/{0}#y{n})", id(7));
+    let edits: Vec<Edit> = (8..60).map(|n| text(n, &linking(n))).collect();
+    let linked = apply(&small, built, &edits);
+    let gone = apply(&small, linked, &[Edit::DeletePage { page: id(7) }]);
+    sound(&small, gone);
+    assert_eq!(broken(&small, gone) - broken(&small, linked), 52 * 3);
+    assert_eq!(apply(&small, gone, &[Edit::RevertPage { page: id(7), to: linked }]), linked);
+}
+
+/// Returns content with caches of a few objects and with batches of a few hundred links.
+fn frugal() -> Content {
+    let limits = CacheLimits { node_bytes: 1, text_bytes: 1, tree_bytes: 1, document_bytes: 1 };
+    let content = Content::with_config(Arc::new(MemObjects::new()), limits, Arc::new(LineMerger));
+    let batches =
+        LinkBatches { first: 400, links: 400, records: 4, backlink_bytes: 64 << 10, node_bytes: 128 << 10 };
+    content.with_link_batches(batches)
+}
+
+/// Runs `work` and returns the peak of its memory, without the objects that it stores.
+fn working_memory<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    let ((done, stored), peak) = docs_hostile::own_peak_of(|| docs_hostile::retained_by(work));
+    (done, peak.saturating_sub(stored))
+}
+
+#[test]
+fn memory_for_links_is_independent_of_their_number() {
+    const PAGES: usize = 100;
+    let text_of = |links: usize, n: usize| -> String {
+        (0..links).map(|k| format!("[a](/pages/{}#a{k}) ", id((n + k) % PAGES))).collect()
+    };
+    let items = |links| {
+        let mut items = many_pages(PAGES);
+        for (n, item) in items.iter_mut().enumerate() {
+            let BuildItem::Page(page) = item else { continue };
+            page.body = NewBody::Text(text_of(links, n));
+        }
+        items
+    };
+    let memory = |links: usize| {
+        let content = frugal();
+        let all = items(links);
+        let (built, building) = working_memory(|| now(content.build(DOMAIN, time(0), all)).unwrap().root);
+        let edits: Vec<Edit> = (0..PAGES).map(|n| text(n, &text_of(links, n + 1))).collect();
+        let (edited, editing) = working_memory(|| apply(&content, built, &edits));
+        let gone = [Edit::DeletePage { page: id(1) }];
+        let (_, deleting) = working_memory(|| apply(&content, edited, &gone));
+        println!("{links}: {building} {editing} {deleting}");
+        [building, editing, deleting]
+    };
+    for (few, many) in memory(20).into_iter().zip(memory(200)) {
+        assert!(many < few + (1 << 20), "{few} bytes for few links, {many} bytes for many");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
@@ -448,6 +521,8 @@ proptest! {
         let (root, done) = applied(&content, empty, &edits);
         sound(&content, root);
         prop_assert_eq!(apply(&content, empty, &done), root, "one batch makes the same");
+        let small = content.clone().with_link_batches(LinkBatches::SMALLEST);
+        prop_assert_eq!(apply(&small, empty, &done), root, "small batches make the same");
         let links = all(&content, root, None);
         let expected = naive_backlinks(&links);
         for n in 0..8 {
@@ -473,6 +548,9 @@ proptest! {
         let (request, _) = applied(&content, base, &request);
         let merged = now(content.merge(DOMAIN, ThreeWay { base, ours: main, theirs: request })).unwrap();
         sound(&content, merged.root);
+        let small = content.clone().with_link_batches(LinkBatches::SMALLEST);
+        let same = now(small.merge(DOMAIN, ThreeWay { base, ours: main, theirs: request })).unwrap();
+        prop_assert_eq!(same.root, merged.root, "small batches make the same");
         let before = all(&content, main, None);
         let changed = now(content.changed_links(DOMAIN, main, merged.root, None)).unwrap();
         let after = all(&content, merged.root, None);
