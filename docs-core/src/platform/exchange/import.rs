@@ -250,7 +250,7 @@ impl AuthorizedImport<'_> {
             place_below(&mut gathered.edits, page);
         }
         let gather = &self.gather;
-        gather.memory.lock().await.settle(gathered.size().bytes()).await;
+        gather.memory.lock().await.settle(gathered.size().bytes_to_store()).await;
         progress.stage(JobStage::Finalize).await?;
         let warnings = gathered.warnings.for_answer();
         for warning in gathered.warnings.messages() {

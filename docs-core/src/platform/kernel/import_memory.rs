@@ -31,6 +31,11 @@ pub(in crate::platform) const IMPORT_MEMORY: u64 = 256 << 20;
 const BYTES_PER_TEXT_BYTE: u64 = 3;
 /// Bytes reserved per page and file, in addition to the text.
 const BYTES_PER_ITEM: u64 = 6 << 10;
+/// Bytes reserved per byte of text for deriving links, up to [`LINK_BYTES`]. A link of a dozen bytes needs about a
+/// kilobyte while its entries are written.
+const LINK_BYTES_PER_TEXT_BYTE: u64 = 100;
+/// Maximum bytes reserved for deriving the links of an import, which proceeds in batches.
+const LINK_BYTES: u64 = 32 << 20;
 /// Maximum time that a fetch or import waits for memory.
 const LONGEST_WAIT: TimeDelta = TimeDelta::seconds(120);
 /// Time within which a transfer must grow by [`Transfer::min_growth`] while others wait for memory. A transfer that
@@ -449,6 +454,12 @@ impl ImportSize {
     pub(in crate::platform) const fn bytes(self) -> u64 {
         let texts = self.text_bytes.saturating_mul(BYTES_PER_TEXT_BYTE);
         texts.saturating_add(self.items.saturating_mul(BYTES_PER_ITEM))
+    }
+
+    /// Returns the bytes to reserve while the data is stored and its links are derived.
+    pub(in crate::platform) fn bytes_to_store(self) -> u64 {
+        let links = self.text_bytes.saturating_mul(LINK_BYTES_PER_TEXT_BYTE).min(LINK_BYTES);
+        self.bytes().saturating_add(links)
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct LinkBatches {
 
 impl Default for LinkBatches {
     fn default() -> Self {
-        Self { first: 20_000, links: 4_000, records: 64, backlink_bytes: 16 << 20, node_bytes: 8 << 20 }
+        Self { first: 10_000, links: 4_000, records: 64, backlink_bytes: 8 << 20, node_bytes: 4 << 20 }
     }
 }
 

@@ -36,6 +36,19 @@ fn work_begins_by_arrival_within_the_budget() {
 }
 
 #[test]
+fn links_reserve_memory_up_to_that_of_their_batches() {
+    let links = |text_bytes| {
+        let size = ImportSize { text_bytes, items: 3 };
+        size.bytes_to_store() - size.bytes()
+    };
+    assert_eq!((links(0), links(1_000)), (0, 100_000));
+    assert_eq!(
+        (links(LINK_BYTES / LINK_BYTES_PER_TEXT_BYTE + 1), links(u64::MAX / 4)),
+        (LINK_BYTES, LINK_BYTES)
+    );
+}
+
+#[test]
 fn an_organization_with_running_work_waits_for_others() {
     let memory = ImportMemory::new(256);
     let mut busy: Vec<_> = (0..14).map(|_| memory.reservation(&org(1))).collect();

@@ -180,7 +180,7 @@ impl<'a> Importer<'a> {
         progress: &mut Progress<'_>,
     ) -> Result<CommitContent> {
         let size = ImportSize { text_bytes: plan.text_bytes(), items: plan.items() as u64 };
-        self.memory.settle(size.bytes() + self.list_bytes).await;
+        self.memory.settle(size.bytes_to_store() + self.list_bytes).await;
         self.read_texts(tree, config, &mut plan, progress).await?;
         self.warnings.extend(plan.file_warning());
         let bytes = plan.assets.iter().map(|asset| asset.file.size).sum();
