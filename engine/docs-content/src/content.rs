@@ -7,7 +7,7 @@ use docs_store::{Hash, Objects};
 
 use super::{
     Body, ContentError, ContentResult, Cost, LineMerger, Rendering, TextMerger,
-    links::LinkBatches,
+    link_batches::LinkBatches,
     load::{CacheLimits, CacheStats, MissingCollector, ObjectCaches, PassResult, Session},
     map,
     offload::run_in_place,

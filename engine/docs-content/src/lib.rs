@@ -20,6 +20,7 @@ mod file_name;
 mod file_parts;
 mod follow;
 mod keys;
+mod link_batches;
 mod links;
 mod load;
 mod lookup;

@@ -27,7 +27,6 @@ pub use self::{conditional::ConditionalTargets, read::Backlinks as AllBacklinks}
 pub(crate) use self::{
     derive::SourceLinks,
     refer::{SourceReferences, Uses, of_parts},
-    relink::LinkBatches,
 };
 use super::{
     ContentError, ContentResult,

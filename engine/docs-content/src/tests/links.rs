@@ -6,7 +6,7 @@ use docs_model::{ContentRef, FileId, LinkRelation, PageCover, ReusableId};
 use proptest::prelude::*;
 
 use super::*;
-use crate::links::LinkBatches;
+use crate::link_batches::LinkBatches;
 
 fn file_id(n: usize) -> FileId {
     format!("file{n}").parse().unwrap()
