@@ -6,6 +6,7 @@ pub(super) mod mentions;
 pub(super) mod outline;
 pub(super) mod page_search;
 pub(super) mod placement;
+pub(super) mod previews;
 pub(super) mod resolve;
 pub(super) mod share_links;
 pub(super) mod visitors;

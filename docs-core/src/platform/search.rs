@@ -194,7 +194,7 @@ impl<'p> SiteHandle<'p> {
 
 /// Rejects searches of a site that is not published.
 fn require_published(opened: &VisibleSite) -> Result<()> {
-    if opened.site.published {
+    if opened.is_rendered() {
         return Ok(());
     }
     Err(Error::not_found("published site"))

@@ -4,8 +4,8 @@ use docs_core::{
     Platform,
     model::{
         BulkRedirectResults, BulkUpsertSiteRedirects, CreateShareLink, CreateSiteRedirect, Customization,
-        CustomizationOverride, List, OrgId, PublishingAuth, RedirectId, RedirectOrder, RedirectSource,
-        ResolvedRedirect, ShareLink, ShareLinkId, SiteAdaptiveSchema, SiteId, SiteRedirect, SiteSpaceId,
+        CustomizationOverride, List, OrgId, PreviewSite, PublishedUrl, PublishingAuth, RedirectId, RedirectOrder, RedirectSource,
+        ResolvedRedirect, ShareLink, ShareLinkId, SiteAdaptiveSchema, SiteId, SitePreviewUrl, SiteRedirect, SiteSpaceId,
         TemplateConditions, UpdateAdaptiveSchema, UpdatePublishingAuth, UpdateShareLink, UpdateSiteRedirect,
     },
     platform::RedirectFilter,
@@ -16,6 +16,7 @@ use super::{
     ApiResult, ApiTag, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, MaybeAuth,
     NoContent, PageQuery, Path, Query, Reply, RequiredQuery, Strict,
 };
+use crate::wire::{error::ApiError, rison::parse_object};
 
 #[derive(Debug)]
 pub struct SiteSettings(pub(super) Platform);
@@ -205,6 +206,35 @@ impl SiteSettings {
         #[oai(name = "siteId")] site: Path<SiteId>,
     ) -> ApiResult<Reply<PublishingAuth>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).get_publishing_auth().await?))
+    }
+
+    /// Get a preview URL of a site
+    ///
+    /// Returns a URL that shows the site as it would be published, for an hour and without further credentials: the
+    /// spaces that you may read, even if the site is not published. Change requests and revisions are below the URLs of
+    /// their spaces, at `~/changes/` and their number and at `~/revisions/` and their id. `token` in the URL is also a
+    /// bearer token for reading the site in this API.
+    #[oai(path = "/publishing/preview", method = "get", operation_id = "getSitePublishingPreviewById")]
+    async fn preview(
+        &self,
+        auth: Auth,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+        /// The space that the URL opens, by its id on the site. By default, it opens the default space.
+        #[oai(name = "siteSpace")]
+        site_space: Query<SiteSpaceId>,
+        /// The claims of the visitor whose view is previewed, as an object in Rison. Unsigned claims are under
+        /// `unsigned`.
+        claims: Query<String>,
+        /// `false` hides drafts of sections and spaces.
+        draft: Query<bool>,
+        /// A URL of the site, or of its preview, that the URL opens. Must not be combined with `siteSpace`.
+        target: Query<PublishedUrl>,
+    ) -> ApiResult<Reply<SitePreviewUrl>> {
+        let claims = claims.0.as_deref().map(parse_object).transpose();
+        let claims = claims.map_err(|why| ApiError::invalid(format!("claims: {why}")))?;
+        let asked = PreviewSite { site_space: site_space.0, claims, draft: draft.0, target: target.0 };
+        Ok(Reply(auth.caller(&self.0).org(&org).site(&site).preview(&asked).await?))
     }
 
     /// Change the visitor authentication of a site

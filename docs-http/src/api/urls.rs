@@ -15,11 +15,12 @@ pub struct Urls(pub(super) Platform);
 impl Urls {
     /// Resolve a published address
     ///
-    /// Returns the published content and a token for reading it. The request is evaluated for the visitor in the body,
-    /// regardless of the caller's identity.
+    /// Returns the published content and a token for reading it. A published URL is resolved for the visitor in the body,
+    /// regardless of the caller's identity. The preview URL of a site is resolved for a caller with the token of a
+    /// member who has access to the site, or with the token that `getSitePublishingPreviewById` returned.
     #[oai(path = "/published", method = "post", operation_id = "resolvePublishedContentByUrl")]
-    async fn resolve(&self, _auth: MaybeAuth, ask: Strict<ResolveUrl>) -> ApiResult<Reply<ResolvedUrl>> {
-        Ok(Reply(self.0.resolve_url(&ask.0).await?))
+    async fn resolve(&self, auth: MaybeAuth, ask: Strict<ResolveUrl>) -> ApiResult<Reply<ResolvedUrl>> {
+        Ok(Reply(auth.caller(&self.0).resolve_url(&ask.0).await?))
     }
 
     /// Resolve a published address given in the query
@@ -28,8 +29,8 @@ impl Urls {
     #[oai(path = "/published", method = "get", operation_id = "getPublishedContentByUrl", deprecated)]
     async fn find(
         &self,
-        _auth: MaybeAuth,
-        /// The published URL.
+        auth: MaybeAuth,
+        /// The published URL, or the preview URL of a site.
         url: RequiredQuery<PublishedUrl>,
         /// A token signed with the site's key.
         #[oai(name = "visitorAuthToken")]
@@ -40,7 +41,7 @@ impl Urls {
     ) -> ApiResult<Reply<ResolvedUrl>> {
         let visitor = ResolveVisitor { jwt_token: token.0, unsigned_claims: None };
         let ask = ResolveUrl { url: url.0, redirect_on_error: redirect_on_error.0, visitor: Some(visitor) };
-        Ok(Reply(self.0.resolve_url(&ask).await?))
+        Ok(Reply(auth.caller(&self.0).resolve_url(&ask).await?))
     }
 
     /// Find the content at a URL

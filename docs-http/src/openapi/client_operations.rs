@@ -22,11 +22,7 @@ pub struct ClientOperation {
 }
 
 /// Parts of paths, with the reason for not serving operations whose path contains them. The first match applies.
-const REASONS: [(&str, &str); 25] = [
-    (
-        "/publishing/preview",
-        "the platform has no signed preview URLs of a site; members open previews of change requests and revisions",
-    ),
+const REASONS: [(&str, &str); 24] = [
     (
         "/sites/{siteId}/template",
         "the platform has templates of spaces only, applied with `applyTemplateToSpace`",

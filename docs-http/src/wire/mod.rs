@@ -11,6 +11,7 @@ mod media_type;
 pub mod params;
 pub mod payload;
 pub mod reply;
+pub(crate) mod rison;
 pub mod schema;
 mod shares;
 pub(crate) mod upload;

@@ -111,4 +111,34 @@ pub struct ResolvedContent {
     pub context_id: Option<String>,
     /// The canonical URL of the page.
     pub canonical_url: String,
+    /// The number or id of the change request in a preview URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change_request: Option<String>,
+    /// The id of the revision in a preview URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<String>,
+    /// `true` for a preview URL, otherwise absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<bool>,
+}
+
+/// A request for the preview URL of a site.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PreviewSite {
+    /// The space to preview: the default one by default. Must not be combined with `target`.
+    pub site_space: Option<SiteSpaceId>,
+    /// The claims of the visitor whose view is previewed. Unsigned claims are under `unsigned`.
+    pub claims: Option<Map<String, Value>>,
+    /// `false` hides drafts of sections and spaces.
+    pub draft: Option<bool>,
+    /// A URL of the site, or of its preview, that the preview URL opens.
+    pub target: Option<PublishedUrl>,
+}
+
+/// The preview URL of a site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct SitePreviewUrl {
+    /// A URL that shows the preview without further credentials until it expires.
+    pub url: String,
 }

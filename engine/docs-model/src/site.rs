@@ -233,7 +233,7 @@ pub struct SiteUrls {
     /// The published URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
-    /// The URL at which the site is published or would be. Previews of change requests are below it.
+    /// The URL at which members preview the site, with its change requests and revisions, before it is published.
     pub preview: String,
 }
 

@@ -130,7 +130,12 @@ impl<'p> ChangeRequestHandle<'p> {
         let Self { caller, at: RequestRef { space, request: name } } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
         let tx = platform.read().await?;
-        platform.read_request_view(&tx, actor, space, name).await
+        let reader = platform.reader_of_history(&tx, actor, space).await?;
+        let mut request = platform.read_request_view(&tx, &reader, space, name).await?;
+        if reader != *actor {
+            request.created_by.email = None;
+        }
+        Ok(request)
     }
 
     /// Changes the subject or status of a change request. Omitted fields are left unchanged.

@@ -55,7 +55,7 @@ use crate::{
     },
     policy::SpaceAccess,
     store::{
-        ListIdentity, Page, PageRequest, Tx, checked_limit, open_cursor,
+        Hash, ListIdentity, Page, PageRequest, Tx, checked_limit, open_cursor,
         records::{RevisionRecord, SpaceRecord},
         seal_cursor, wrong_cursor,
     },
@@ -466,16 +466,22 @@ impl Platform {
             },
         };
         let admitted = self.admit(tx, &visitor, &of.space).await?;
-        // Earlier published revisions may have been withdrawn on purpose.
-        let is_published = match &of.version {
+        let head = &admitted.access.space().head;
+        let is_live = match &of.version {
             Version::Live => true,
             Version::Request(_) => false,
-            Version::Revision(id) => *id == admitted.access.space().head,
+            Version::Revision(id) => id == head,
         };
-        if is_published {
-            Ok(self.locate_for_visitor(&visitor, admitted))
-        } else {
-            Err(Error::not_found("revision"))
+        match &visitor.preview {
+            _ if is_live => self.locate_for_visitor(&visitor, admitted),
+            Some(_) => {
+                let (revision, root) = find_version(tx, admitted.access.space(), of).await?;
+                let at = self.locate_for_visitor(&visitor, admitted)?;
+                let view = self.content().view(&at.space().domain, root);
+                Ok(ReadableRevision { revision, view, ..at })
+            }
+            // Earlier published revisions may have been withdrawn on purpose.
+            None => Err(Error::not_found("revision")),
         }
     }
 
@@ -484,19 +490,25 @@ impl Platform {
         &self,
         visitor: &Visitor,
         admitted: SpaceAdmission,
-    ) -> ReadableRevision {
+    ) -> Result<ReadableRevision> {
         let SpaceAdmission { access, claims, placement } = admitted;
-        let bearer = VisitorBearer::new(visitor, &placement.site.id, &claims, self.now());
+        let bearer = match &visitor.preview {
+            // Change requests and former revisions contain files that the live content does not.
+            Some(preview) => Bearer::for_member(&preview.actor(&placement.site.organization, self.urls())?)?,
+            None => {
+                Bearer::Visitor(VisitorBearer::new(visitor, &placement.site.id, &claims, self.now()))
+            }
+        };
         let space = access.space();
-        ReadableRevision {
+        Ok(ReadableRevision {
             revision: space.head.clone(),
             view: self.content().view(&space.domain, space.root),
             reader: ContentReader::Visitor(claims),
             uses: self.inner.memory.get_or_default(),
             placement: Some(placement),
-            bearer: Bearer::Visitor(bearer),
+            bearer,
             access,
-        }
+        })
     }
 
     async fn locate_in(
@@ -507,14 +519,7 @@ impl Platform {
         of: &ContentVersion,
     ) -> Result<ReadableRevision> {
         let space = access.space();
-        let (revision, root) = match &of.version {
-            Version::Live => (space.head.clone(), space.root),
-            Version::Request(name) => {
-                let request = change_requests::find(tx, &of.space, name).await?;
-                (request.head.clone(), request.root)
-            }
-            Version::Revision(id) => (id.clone(), revisions::find(tx, &of.space, id).await?.root),
-        };
+        let (revision, root) = find_version(tx, space, of).await?;
         let view = self.content().view(&space.domain, root);
         Ok(ReadableRevision {
             access,
@@ -533,6 +538,18 @@ impl Platform {
         let tx = self.read().await?;
         self.locate_read(&tx, actor, of).await
     }
+}
+
+/// Returns the revision and the root of a version of a space.
+async fn find_version(tx: &Tx, space: &SpaceRecord, of: &ContentVersion) -> Result<(RevisionId, Hash)> {
+    Ok(match &of.version {
+        Version::Live => (space.head.clone(), space.root),
+        Version::Request(name) => {
+            let request = change_requests::find(tx, &of.space, name).await?;
+            (request.head.clone(), request.root)
+        }
+        Version::Revision(id) => (id.clone(), revisions::find(tx, &of.space, id).await?.root),
+    })
 }
 
 /// A revision with its ETag.

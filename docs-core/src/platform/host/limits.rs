@@ -179,7 +179,7 @@ pub const LIMITS: &[LimitGroup] = &[
             count("Values of a claim with `enum`", model::MAX_CLAIM_VALUES),
             count("Characters of a value of a claim with `enum`", model::MAX_CLAIM_VALUE),
             bytes("Visitor token", visitors::jwt::MAX_TOKEN as u64),
-            bytes("Unsigned claims of a visitor", resolve::MAX_UNSIGNED_BYTES as u64),
+            bytes("Unsigned claims of a visitor", resolve::MAX_CLAIMS_BYTES as u64),
             bytes("Claims in the address of a file", visitors::MAX_SEALED_CLAIMS as u64),
         ],
     },

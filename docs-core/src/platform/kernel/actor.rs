@@ -87,6 +87,18 @@ pub struct Visitor {
     pub(in crate::platform) unsigned: Arc<str>,
     /// `true` if the visitor is a user, who sees only public content where they are not a member.
     pub(in crate::platform) is_user: bool,
+    /// The preview of the site, if the visitor is a member who opened one.
+    pub(in crate::platform) preview: Option<SitePreview>,
+}
+
+/// A preview: a site as one of its members would publish it, whether it is published or not. It shows the spaces that
+/// the member may read, and their change requests and former revisions.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub(in crate::platform) struct SitePreview {
+    /// The member and how they signed in. Their access is checked at each read.
+    pub(in crate::platform) member: Signer,
+    /// `true` if drafts of sections and spaces are shown.
+    pub(in crate::platform) drafts: bool,
 }
 
 impl Visitor {

@@ -12,6 +12,8 @@ pub const HEALTH: &str = "healthz";
 pub const METRICS: &str = "metrics";
 /// The OpenAPI document.
 pub const OPENAPI: &str = "openapi.json";
+/// Previews of sites by the ids of the sites.
+pub const PREVIEW: &str = "preview";
 /// Readiness probe.
 pub const READY: &str = "readyz";
 /// Rules for search engines.
@@ -27,4 +29,4 @@ pub const WELL_KNOWN: &str = ".well-known";
 
 /// All reserved segments.
 pub const ALL: &[&str] =
-    &[API, APP, EXPLORER, FILES, HEALTH, METRICS, OPENAPI, READY, ROBOTS, SAML, SITES, WEBHOOKS, WELL_KNOWN];
+    &[API, APP, EXPLORER, FILES, HEALTH, METRICS, OPENAPI, PREVIEW, READY, ROBOTS, SAML, SITES, WEBHOOKS, WELL_KNOWN];

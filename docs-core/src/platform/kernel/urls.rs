@@ -8,7 +8,7 @@ use crate::{
     },
     platform::kernel::{
         content_version::{ContentVersion, Version},
-        own_paths::{API, APP, FILES, SAML, SITES, WEBHOOKS},
+        own_paths::{API, APP, FILES, PREVIEW, SAML, SITES, WEBHOOKS},
     },
     store::records::CommentScope,
 };
@@ -305,12 +305,17 @@ impl Urls {
 
     /// Returns the published URL of a part of a site, with these path segments.
     pub(crate) fn published_below(&self, basename: &str, segments: &[&str]) -> String {
-        let mut url = self.published(basename);
-        for segment in segments {
-            url.push_str(&percent_encode(segment));
-            url.push('/');
-        }
-        url
+        below(self.published(basename), segments)
+    }
+
+    /// Returns the URL below which the previews of sites are.
+    pub(crate) fn previews(&self) -> String {
+        format!("{}/{PREVIEW}/", self.base)
+    }
+
+    /// Returns the URL of a part of the preview of a site, with these path segments.
+    pub(crate) fn preview_below(&self, site: &SiteId, segments: &[&str]) -> String {
+        below(format!("{}{site}/", self.previews()), segments)
     }
 
     /// Returns the API URL of a part of a site's structure: a list or one of its items.
@@ -318,6 +323,11 @@ impl Urls {
     pub fn site_part(&self, org: &OrgId, site: &SiteId, path: &str) -> String {
         self.api(format_args!("/orgs/{org}/sites/{site}/{path}"))
     }
+}
+
+/// Appends path segments to a URL, with a slash after each.
+fn below(url: String, segments: &[&str]) -> String {
+    segments.iter().fold(url, |url, segment| url + &percent_encode(segment) + "/")
 }
 
 /// Percent-encodes a name as one URL path segment.

@@ -31,8 +31,8 @@ use crate::{
     },
 };
 
-/// Maximum size of a visitor's unsigned claims as JSON, in bytes.
-pub(in crate::platform) const MAX_UNSIGNED_BYTES: usize = 8 * 1024;
+/// Maximum size of a visitor's unsigned claims, and of the claims of a preview, as JSON, in bytes.
+pub(in crate::platform) const MAX_CLAIMS_BYTES: usize = 8 * 1024;
 /// Maximum number of path segments in a mount.
 const MAX_MOUNT_SEGMENTS: usize = 16;
 /// Claims that concern the validity of a token rather than the visitor, and the reserved name of unsigned claims.
@@ -81,6 +81,7 @@ impl Platform {
             signed: Arc::default(),
             unsigned,
             is_user: false,
+            preview: None,
         };
         let mut key = None;
         if site.visibility == SiteVisibility::ShareLink {
@@ -234,7 +235,10 @@ impl Platform {
         let used = site_used + found.used;
         let names = outline.place_segments(found.place);
         let pathname = address.rest(used);
-        let canonical = self.canonical(&visit.site, key.as_deref(), &names);
+        let canonical = match &visit.visitor.preview {
+            Some(_) => self.urls().preview_below(&visit.site.id, &names),
+            None => self.canonical(&visit.site, key.as_deref(), &names),
+        };
         let canonical_url = format!("{}{pathname}", canonical.trim_end_matches('/'));
         if segments[..found.used] != names {
             // The request used a segment that is not part of the canonical URL, or a different spelling.
@@ -264,6 +268,9 @@ impl Platform {
             complete,
             context_id: visit.context_id(),
             canonical_url,
+            change_request: None,
+            revision: None,
+            preview: visit.visitor.preview.is_some().then_some(true),
         })))
     }
 
@@ -335,16 +342,22 @@ enum TokenCheck {
     Unverified(Option<String>),
 }
 
-fn serialize_unsigned_claims(given: &ResolveVisitor) -> Result<Arc<str>> {
+pub(super) fn serialize_unsigned_claims(given: &ResolveVisitor) -> Result<Arc<str>> {
     let claims = Value::Object(given.unsigned_claims.clone().unwrap_or_default()).to_string();
-    if claims.len() > MAX_UNSIGNED_BYTES {
-        let most = format_args!("must be at most {MAX_UNSIGNED_BYTES} bytes of JSON, has {}", claims.len());
-        return Err(Error::invalid("visitor.unsignedClaims", most));
-    }
+    check_claims_size("visitor.unsignedClaims", &claims)?;
     Ok(claims.into())
 }
 
-fn no_published_content() -> Error {
+/// Rejects claims that are too large, as JSON.
+pub(super) fn check_claims_size(field: &str, claims: &str) -> Result<()> {
+    if claims.len() > MAX_CLAIMS_BYTES {
+        let most = format_args!("must be at most {MAX_CLAIMS_BYTES} bytes of JSON, has {}", claims.len());
+        return Err(Error::invalid(field, most));
+    }
+    Ok(())
+}
+
+pub(super) fn no_published_content() -> Error {
     Error::not_found("published content")
 }
 
@@ -359,8 +372,8 @@ mod tests {
             let unsigned_claims = Some(Map::from_iter([("a".to_owned(), text)]));
             serialize_unsigned_claims(&ResolveVisitor { unsigned_claims, ..ResolveVisitor::default() })
         };
-        assert!(claims(MAX_UNSIGNED_BYTES).is_ok());
-        let error = claims(MAX_UNSIGNED_BYTES + 1).expect_err("refused");
+        assert!(claims(MAX_CLAIMS_BYTES).is_ok());
+        let error = claims(MAX_CLAIMS_BYTES + 1).expect_err("refused");
         assert!(error.message().starts_with("visitor.unsignedClaims: must be at most"), "{error}");
     }
 }

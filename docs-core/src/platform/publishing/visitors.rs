@@ -9,6 +9,7 @@ mod decisions;
 pub(in crate::platform) mod file_bearer;
 pub(in crate::platform) mod jwt;
 pub(in crate::platform) mod member;
+pub(in crate::platform) mod preview;
 mod reader;
 mod uses;
 mod view_version;

@@ -189,22 +189,25 @@ impl<'p> SiteHandle<'p> {
         platform.write_site(actor, &PublishSite::unpublish(actor, org, id), org, id).await
     }
 
-    /// Reads all data needed to render a published site. If a share link key is given, URLs contain it.
+    /// Reads all data needed to render a published site, or the preview of a site. If a share link key is given, URLs
+    /// contain it.
     ///
     /// # Errors
     ///
-    /// `NotFound` if the site is not published.
+    /// `NotFound` if the site is not published and the actor is not the visitor of its preview.
     #[boxed]
     pub async fn published(self) -> Result<PublishedSite> {
         let (platform, ref actor, at, share_key) = self.parts();
         let of = at.with_share_key(share_key);
         let (tx, mut opened) = platform.open_site(actor, of).await?;
-        if !opened.site.published {
+        if !opened.is_rendered() {
             return Err(Error::not_found("published site"));
         }
-        // Members see the site as published too.
-        let outline = &opened.outline;
-        opened.outline = outline.filter(|part| !outline.is_draft(part));
+        if !opened.is_preview {
+            // Members see the site as published too.
+            let outline = &opened.outline;
+            opened.outline = outline.filter(|part| !outline.is_draft(part));
+        }
         let places = opened.outline.all_places();
         let ids: Vec<SiteSpaceId> = places.iter().map(|place| place.id.clone()).collect();
         let seen = platform.view_places(&tx, &opened, &ids).await?.without_hidden();
@@ -257,6 +260,9 @@ impl Platform {
         let mut shown = self.site_views(tx, &sites).await?;
         let mut site = shown.pop().ok_or_else(|| Error::not_found("site"))?;
         opened.link.add_key(&mut site.urls.published);
+        if opened.is_preview {
+            site.urls.published = Some(site.urls.preview.clone());
+        }
         // Spaces that are deleted or hidden from the reader are not counted.
         site.site_spaces = seen.visible_places().count() as u64;
         site.default_space = match &opened.viewer {
@@ -326,7 +332,15 @@ impl Platform {
                     let spaces = live_spaces(tx, &outline).await?;
                     let outline = outline.without_places(|place| spaces.contains_key(&place.space));
                     let viewer = Viewer::Member(access, actor.clone());
-                    return Ok(VisibleSite { site, outline, spaces, viewer, permissions, link });
+                    return Ok(VisibleSite {
+                        site,
+                        outline,
+                        spaces,
+                        viewer,
+                        permissions,
+                        link,
+                        is_preview: false,
+                    });
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => Visitor::non_member(share_key),
                 Err(error) => return Err(error),
@@ -335,7 +349,8 @@ impl Platform {
         let Visit { site, outline, spaces, claims, .. } =
             self.visit_site(tx, &visitor, SiteRef { org, site }).await?;
         let (viewer, permissions) = (Viewer::Visitor(claims), SitePermissions::VISITOR);
-        Ok(VisibleSite { site, outline, spaces, viewer, permissions, link })
+        let is_preview = visitor.preview.is_some();
+        Ok(VisibleSite { site, outline, spaces, viewer, permissions, link, is_preview })
     }
 
     /// Creates the content of a sample space: one page that explains the next steps.

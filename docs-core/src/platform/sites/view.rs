@@ -78,8 +78,8 @@ impl Platform {
             urls: SiteUrls {
                 location,
                 app,
-                published: site.published.then(|| published.clone()),
-                preview: published,
+                published: site.published.then_some(published),
+                preview: self.urls().preview_below(&site.id, &[]),
             },
         }
     }
@@ -104,10 +104,13 @@ impl Platform {
                 public = self.add_public(tx, opened, &places, &mut shown).await?;
                 shown
             }
-            Viewer::Visitor(_) => live
-                .flatten()
-                .filter_map(|space| self.published_space_view(&opened.site, &opened.outline, &places, space))
-                .collect(),
+            Viewer::Visitor(_) => {
+                let url = |segments: &[&str]| opened.url(self.urls(), segments);
+                let outline = &opened.outline;
+                live.flatten()
+                    .filter_map(|space| self.published_space_view((&opened.site, outline), &places, space, &url))
+                    .collect()
+            }
         };
         shown.iter_mut().for_each(|space| opened.link.add_key_to_space(space));
         let shown: BTreeMap<&SpaceId, &Space> = shown.iter().map(|space| (&space.id, space)).collect();
@@ -138,9 +141,9 @@ impl Platform {
             others.into_iter().filter(|place| visit.outline.place(&place.id).is_some()).collect();
         let ids: BTreeSet<&SpaceId> = others.iter().map(|place| &place.space).collect();
         let spaces = ids.into_iter().filter_map(|id| visit.spaces.get(id).cloned());
-        shown.extend(
-            spaces.filter_map(|space| self.published_space_view(&visit.site, &visit.outline, &others, space)),
-        );
+        let url = |segments: &[&str]| opened.url(self.urls(), segments);
+        let at = (&visit.site, &visit.outline);
+        shown.extend(spaces.filter_map(|space| self.published_space_view(at, &others, space, &url)));
         let spaces = others.iter().map(|place| place.space.clone()).collect();
         Ok(Some(PublicSpaces { spaces, claims: visit.claims }))
     }
@@ -148,15 +151,13 @@ impl Platform {
     /// Builds the visitor view of a space at the first of these placements that contains the space.
     fn published_space_view(
         &self,
-        site: &SharedSite,
-        outline: &SiteOutline,
+        (site, outline): (&SharedSite, &SiteOutline),
         places: &[&Arc<SiteSpaceRecord>],
         space: Arc<SpaceRecord>,
+        url: &dyn Fn(&[&str]) -> String,
     ) -> Option<Space> {
         let place = places.iter().find(|place| place.space == space.id)?;
-        let names = outline.place_segments(place);
-        let url = self.urls().published_below(site.basename.as_str(), &names);
-        let placement = Placement { site: Arc::clone(site), url };
+        let placement = Placement { site: Arc::clone(site), url: url(&outline.place_segments(place)) };
         Some(self.visitor_space_view(&SpaceAccess::for_visitor(space), &placement))
     }
 }
@@ -172,6 +173,23 @@ pub(in crate::platform) struct VisibleSite {
     pub(in crate::platform) permissions: SitePermissions,
     /// The share link of the request. Published URLs contain its key.
     pub(in crate::platform) link: SharedLink,
+    /// `true` for a preview, whose URLs replace the published ones.
+    pub(in crate::platform) is_preview: bool,
+}
+
+impl VisibleSite {
+    /// Returns `true` if the reader may render the site.
+    pub(in crate::platform) fn is_rendered(&self) -> bool {
+        self.site.published || self.is_preview
+    }
+
+    /// Returns the URL of a part of the site, with these path segments.
+    fn url(&self, urls: &Urls, segments: &[&str]) -> String {
+        match self.is_preview {
+            true => urls.preview_below(&self.site.id, segments),
+            false => urls.published_below(self.site.basename.as_str(), segments),
+        }
+    }
 }
 
 /// The reader of a site.
@@ -263,7 +281,7 @@ impl SiteView<'_> {
             has_advanced_customization_feature: true,
             urls: SiteSpaceUrls {
                 location: self.location(&format!("site-spaces/{}", place.id)),
-                published: match self.opened.outline.is_draft_place(place) {
+                published: match self.opened.outline.is_draft_place(place) && !self.opened.is_preview {
                     true => None,
                     false => self.published_url(&self.opened.outline.place_segments(place)),
                 },
@@ -288,7 +306,7 @@ impl SiteView<'_> {
             site_spaces: self.places(Some(&section.id)),
             urls: SiteSectionUrls {
                 location: self.location(&format!("sections/{}", section.id)),
-                published: match self.opened.outline.is_draft_section(section) {
+                published: match self.opened.outline.is_draft_section(section) && !self.opened.is_preview {
                     true => None,
                     false => self.published_url(&self.opened.outline.section_segments(section)),
                 },
@@ -352,8 +370,7 @@ impl SiteView<'_> {
     }
 
     fn published_url(&self, segments: &[&str]) -> Option<String> {
-        let site = &self.opened.site;
-        let mut url = site.published.then(|| self.urls.published_below(site.basename.as_str(), segments));
+        let mut url = self.opened.is_rendered().then(|| self.opened.url(&self.urls, segments));
         self.opened.link.add_key(&mut url);
         url
     }

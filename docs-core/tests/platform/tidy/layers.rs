@@ -152,6 +152,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "address",
             "mentions",
             "resolve",
+            "previews",
         ],
     ),
     (

@@ -130,7 +130,7 @@ impl OpenSite {
         let admitted = admitted.and_then(|space| self.platform.admit_through(&self.visit, space));
         let admitted = admitted.ok_or_else(|| Error::not_found("space"))?;
         let admitted = SpaceAdmission { claims: admitted.claims.renewed(), ..admitted };
-        let at = self.platform.locate_for_visitor(&self.visit.visitor, admitted);
+        let at = self.platform.locate_for_visitor(&self.visit.visitor, admitted)?;
         self.platform.page_document(&at, page, evaluated).await
     }
 

@@ -47,7 +47,7 @@ impl Platform {
             SiteVisibility::Public | SiteVisibility::Unlisted if bearer.until.is_none() => FileReach::Public,
             _ => FileReach::Bearer,
         };
-        Ok(Some((self.locate_for_visitor(&visitor, admitted), reach)))
+        Ok(Some((self.locate_for_visitor(&visitor, admitted)?, reach)))
     }
 
     /// Returns `true` if the content contains this file and the reader may see it.

@@ -91,7 +91,7 @@ impl Platform {
             if !candidate.is_shown(&claims) {
                 continue;
             }
-            let visit = load_parts(tx, visitor, candidate.site, claims).await?.visible_in_place();
+            let visit = self.load_parts(tx, visitor, candidate.site, claims).await?.visible_in_place();
             if let Some(admitted) = self.admit_through(&visit, &space) {
                 return Ok(admitted);
             }
@@ -107,7 +107,10 @@ impl Platform {
     ) -> Option<SpaceAdmission> {
         let place = visit.outline.all_places().into_iter().find(|place| place.space == space.id)?;
         let names = visit.outline.place_segments(place);
-        let url = self.urls().published_below(visit.site.basename.as_str(), &names);
+        let url = match &visit.visitor.preview {
+            Some(_) => self.urls().preview_below(&visit.site.id, &names),
+            None => self.urls().published_below(visit.site.basename.as_str(), &names),
+        };
         Some(SpaceAdmission {
             access: SpaceAccess::for_visitor(Arc::clone(space)),
             placement: Placement { site: Arc::clone(&visit.site), url },
@@ -148,9 +151,26 @@ impl Platform {
         site: Arc<SiteRecord>,
     ) -> Result<Option<SiteParts>> {
         Ok(match self.enter(tx, visitor, &site).await? {
-            Some(claims) => Some(load_parts(tx, visitor, site, claims).await?),
+            Some(claims) => Some(self.load_parts(tx, visitor, site, claims).await?),
             None => None,
         })
+    }
+
+    /// Loads the parts of a site.
+    async fn load_parts(
+        &self,
+        tx: &Tx,
+        visitor: &Visitor,
+        site: Arc<SiteRecord>,
+        claims: VisitorClaims,
+    ) -> Result<SiteParts> {
+        let outline = SiteOutline::load(tx, &site).await?;
+        let spaces = live_spaces(tx, &outline).await?;
+        let spaces = match &visitor.preview {
+            Some(preview) => self.previewed_spaces(tx, preview, &site, spaces).await?,
+            None => spaces,
+        };
+        Ok(SiteParts { site, outline, spaces, claims, visitor: visitor.clone() })
     }
 
     /// Returns a visitor's claims on a site, or `None` if they are not in its audience.
@@ -168,8 +188,13 @@ impl Platform {
         visitor: &Visitor,
         site: &SiteRecord,
     ) -> Result<bool> {
-        let is_here = visitor.site.as_ref().is_none_or(|id| *id == site.id);
-        if !is_here || !site.published {
+        if !visitor.site.as_ref().is_none_or(|id| *id == site.id) {
+            return Ok(false);
+        }
+        if let Some(preview) = &visitor.preview {
+            return self.may_preview(tx, preview, site).await;
+        }
+        if !site.published {
             return Ok(false);
         }
         Ok(match (site.visibility, &visitor.pass) {
@@ -211,8 +236,8 @@ impl Platform {
             return Ok(VisitorClaims { signed, unsigned, claims: Claims::default(), budgets, turn });
         };
         let schema = schema.schema.as_json();
-        // Claims signed with a replaced key, or for a former member, are ignored.
-        let is_signed = self.is_signature_current(tx, site, visitor).await?;
+        // Claims signed with a replaced key, or for a former member, are ignored. Those of a preview are its member's.
+        let is_signed = visitor.preview.is_some() || self.is_signature_current(tx, site, visitor).await?;
         let role = match &visitor.signed_by {
             Some(signer) => signer.role(tx, &site.organization).await?,
             None => None,
@@ -243,12 +268,20 @@ impl Platform {
 impl Visitor {
     /// Returns `true` if the visitor's credentials, which are not verified here, may grant access to the site.
     fn may_enter(&self, site: &SiteRecord) -> bool {
+        if self.preview.is_some() {
+            return true;
+        }
         site.published
             && match site.visibility {
                 SiteVisibility::Public | SiteVisibility::Unlisted => true,
                 SiteVisibility::ShareLink => self.pass != Pass::None,
                 SiteVisibility::VisitorAuth => self.signed_by.is_some(),
             }
+    }
+
+    /// Returns `true` if the visitor sees drafts of sections and spaces.
+    fn sees_drafts(&self) -> bool {
+        self.preview.as_ref().is_some_and(|preview| preview.drafts)
     }
 
     /// Returns the error for content that the visitor cannot see. A caller without credentials is asked to present a
@@ -309,28 +342,17 @@ impl SiteParts {
     /// Removes the parts that are drafts, are deleted, or have an unmet condition.
     fn filter(self, holds: impl Fn(Option<&Condition>) -> bool) -> Visit {
         let Self { site, outline, spaces, claims, visitor } = self;
+        let sees_drafts = visitor.sees_drafts();
         let is_shown = |part: OutlinePart<'_>| {
             let is_live = match &part {
                 OutlinePart::Section(_) | OutlinePart::Link(_) => true,
                 OutlinePart::SiteSpace(place) => spaces.contains_key(&place.space),
             };
-            is_live && !outline.is_draft(part) && holds(part.condition())
+            is_live && (sees_drafts || !outline.is_draft(part)) && holds(part.condition())
         };
         let outline = outline.filter(is_shown);
         Visit { site, outline, spaces, claims: Arc::new(claims), visitor, token: VisitToken::default() }
     }
-}
-
-/// Loads the parts of a site.
-async fn load_parts(
-    tx: &Tx,
-    visitor: &Visitor,
-    site: Arc<SiteRecord>,
-    claims: VisitorClaims,
-) -> Result<SiteParts> {
-    let outline = SiteOutline::load(tx, &site).await?;
-    let spaces = live_spaces(tx, &outline).await?;
-    Ok(SiteParts { site, outline, spaces, claims, visitor: visitor.clone() })
 }
 
 /// A site that may show a space to a visitor.
@@ -372,13 +394,13 @@ pub(super) async fn candidates(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> R
     let sections = tx.get_many::<SectionRecord>(&sections).await?.into_iter().flatten();
     let sections: BTreeMap<SectionId, _> = sections.map(|section| (section.id.clone(), section)).collect();
     let mut found: Vec<Candidate> = Vec::new();
-    for place in places.iter().filter(|place| !place.draft) {
+    for place in places.iter().filter(|place| visitor.sees_drafts() || !place.draft) {
         let Some(site) = sites.get(&place.site).filter(|site| visitor.may_enter(site)) else { continue };
         let conditions = match place.section.as_ref().map(|id| sections.get(id)) {
             None => [place.condition.clone(), None],
             // Drafts of groups are excluded when the whole site is loaded.
-            Some(Some(section)) if !section.draft => [place.condition.clone(), section.condition.clone()],
-            // A draft, or its section is deleted, so it is in no outline.
+            Some(Some(section)) if visitor.sees_drafts() || !section.draft => [place.condition.clone(), section.condition.clone()],
+            // In a draft, or its section is deleted, so it is in no outline.
             Some(_) => continue,
         };
         // The rows are grouped by site.

@@ -10,7 +10,7 @@ use crate::{
     model::{BASE32, ShareLinkId, SiteId, Timestamp},
     platform::{
         kernel::{
-            actor::{Pass, Signer, Visitor},
+            actor::{Pass, Signer, SitePreview, Visitor},
             platform::Platform,
         },
         publishing::outline::OutlineNode,
@@ -41,6 +41,9 @@ pub(super) struct ContentTokenClaims {
     /// The signer of the visitor's own token.
     #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
     signed_by: Option<Signer>,
+    /// The preview that the token was issued for.
+    #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
+    preview: Option<SitePreview>,
     /// The expiry, in seconds since the epoch.
     exp: i64,
 }
@@ -92,6 +95,7 @@ impl Platform {
             claims,
             share_link,
             signed_by: visit.visitor.signed_by.clone(),
+            preview: visit.visitor.preview.clone(),
             // The token must not outlive the signed claims.
             exp: visit.visitor.until.map_or(even, |until| even.min(until)),
         };
@@ -144,6 +148,7 @@ impl ContentTokenClaims {
             signed: Value::Object(signed).to_string().into(),
             unsigned: unsigned.to_string().into(),
             is_user: false,
+            preview: self.preview,
         }
     }
 }

@@ -74,6 +74,7 @@ impl VisitorBearer {
             signed: json(&self.signed),
             unsigned: json(&self.unsigned),
             is_user: false,
+            preview: None,
         }
     }
 }

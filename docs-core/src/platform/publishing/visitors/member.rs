@@ -84,7 +84,7 @@ impl Platform {
 
 impl Signer {
     /// Returns the signer of the acting member's token, or `None` for actors without a user.
-    fn from_actor(actor: &Actor) -> Option<Self> {
+    pub(super) fn from_actor(actor: &Actor) -> Option<Self> {
         let user = actor.user()?.clone();
         Some(match actor {
             Actor::Token(token) => match token.sign_in() {

@@ -138,7 +138,7 @@ pub(super) const INPUTS: &[Input] = &[
             ).measured("tokens of visitors"),
             bound(
                 "Bytes of unsigned claims in an API request",
-                "docs-core/src/platform/publishing/resolve.rs::MAX_UNSIGNED_BYTES",
+                "docs-core/src/platform/publishing/resolve.rs::MAX_CLAIMS_BYTES",
                 Beyond::Refused,
                 "docs-core/src/platform/publishing/resolve.rs::unsigned_claims_larger_than_the_bound_are_refused",
             ).measured("tokens of visitors"),
