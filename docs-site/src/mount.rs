@@ -27,7 +27,7 @@ use crate::{
     page_tree::EntryKind,
     preview::{self, COMPARE, Preview},
     preview_route::{self, PreviewRoute},
-    request::{Base, HostKind, SiteRequest, TOKEN_PARAMETER},
+    request::{Base, HostKind, SiteRequest},
     request_body::{self, BodyKind},
     response::{
         self, CachePolicy, HTML, JSON, MARKDOWN, SiteResponse, TEXT, accepts_gzip, redirect,
@@ -57,7 +57,8 @@ impl Default for SiteConfig {
 /// The published sites of a platform as web pages.
 ///
 /// On the platform's own host, sites are served below `/sites/` of the base URL, which is the prefix of
-/// [`urls.published`](docs_core::model::SiteUrls::published). On any other host, the site mounted there is served. All
+/// [`urls.published`](docs_core::model::SiteUrls::published), and their previews below `/preview/`, the prefix of
+/// [`urls.preview`](docs_core::model::SiteUrls::preview). On any other host, the site mounted there is served. All
 /// other requests are passed on.
 #[derive(Clone)]
 pub struct Sites(Arc<SiteServer>);
@@ -162,7 +163,7 @@ impl SiteServer {
     fn is_site_candidate(&self, asked: &SiteRequest<'_>) -> bool {
         match asked.host {
             HostKind::Files => false,
-            HostKind::Platform => asked.path.starts_with(&self.prefix),
+            HostKind::Platform => asked.is_preview || asked.path.starts_with(&self.prefix),
             HostKind::Other => true,
         }
     }
@@ -291,11 +292,16 @@ impl SiteServer {
             }
             (Some(PreviewRoute::SignIn), None) => return self.send_not_found(asked, &visit).await,
             (Some(PreviewRoute::Preview(version, path)), _) => {
-                let Some(member) = preview::authenticate_request(&self.platform, asked).await? else {
+                let reader = match asked.is_preview {
+                    // The preview of the site includes those of its change requests and revisions.
+                    true => Some(visit.actor().clone()),
+                    false => preview::authenticate_request(&self.platform, asked).await?,
+                };
+                let Some(reader) = reader else {
                     return Ok(request_body::sign_in_form(asked, &visit, &self.policy).await);
                 };
                 let space = visit.place()?.space.space.id.clone();
-                visit.with_preview(Preview::open(&self.platform, member, (&space, version, path)).await?)
+                visit.with_preview(Preview::open(&self.platform, reader, (&space, version, path)).await?)
             }
         };
         if visit.is_for_all {
@@ -328,7 +334,7 @@ impl SiteServer {
             return None;
         }
         let path = if asked.path.is_empty() { "/" } else { &asked.path };
-        let query = asked.query_without(|name| name == TOKEN_PARAMETER || is_claim(name));
+        let query = asked.query_without(|name| name == asked.token_parameter() || is_claim(name));
         let mut response = redirect(&format!("{path}{query}"), &self.policy);
         let base = visit.found.site_base_path.trim_end_matches('/');
         let base = if base.is_empty() { "/" } else { base };
@@ -612,9 +618,8 @@ fn redirect_address(asked: &SiteRequest<'_>, path: &str, to: String) -> String {
 
 /// Returns the cache policy of a visit.
 const fn cache_policy(visit: &Visit) -> CachePolicy {
-    match (visit.is_for_all, &visit.preview) {
-        (true, _) => CachePolicy::Public,
-        (false, None) => CachePolicy::Private,
-        (false, Some(_)) => CachePolicy::NoStore,
+    if visit.preview.is_some() || visit.found.preview.is_some() {
+        return CachePolicy::NoStore;
     }
+    if visit.is_for_all { CachePolicy::Public } else { CachePolicy::Private }
 }

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use docs_core::platform::Urls;
+use docs_core::platform::{Urls, own_paths};
 use percent_encoding::percent_decode_str;
 use poem::{
     Request,
@@ -22,7 +22,9 @@ pub(crate) const VISITOR_COOKIE: &str = "docs-visitor";
 /// The cookie with the token of a member who opened a preview.
 pub(crate) const MEMBER_COOKIE: &str = "docs-member";
 /// The URL parameter for the visitor token that a sign-in passes.
-pub(crate) const TOKEN_PARAMETER: &str = "jwt_token";
+const TOKEN_PARAMETER: &str = "jwt_token";
+/// The URL parameter for the token of a preview of a site.
+const PREVIEW_TOKEN_PARAMETER: &str = "token";
 /// The maximum length in bytes of a token in a cookie or parameter. The platform rejects longer ones.
 const MAX_TOKEN: usize = 16 * 1024;
 
@@ -43,6 +45,8 @@ pub(crate) struct Base {
     pub(crate) url: Url,
     origin: String,
     authority: String,
+    /// The path prefix of previews of sites.
+    previews: String,
     urls: Urls,
 }
 
@@ -50,7 +54,8 @@ impl Base {
     pub(crate) fn new(url: Url, urls: &Urls) -> Self {
         let origin = url.origin().ascii_serialization();
         let authority = origin.split_once("://").map_or("", |(_, authority)| authority).to_owned();
-        Self { url, origin, authority, urls: urls.clone() }
+        let previews = format!("{}/{}/", url.path().trim_end_matches('/'), own_paths::PREVIEW);
+        Self { url, origin, authority, previews, urls: urls.clone() }
     }
 
     /// Returns the scheme and host, without a trailing slash.
@@ -85,6 +90,8 @@ pub(crate) struct SiteRequest<'r> {
     /// The scheme and host for resolving URLs, without a trailing slash.
     pub(crate) origin: Cow<'r, str>,
     pub(crate) host: HostKind,
+    /// `true` for the URL of a preview of a site.
+    pub(crate) is_preview: bool,
     /// The percent-encoded path, with one slash before each segment and none at the end; `/` becomes empty.
     pub(crate) path: String,
     /// The query, without `?`.
@@ -130,6 +137,7 @@ impl<'r> SiteRequest<'r> {
         Self {
             origin,
             host,
+            is_preview: host == HostKind::Platform && path.starts_with(&base.previews),
             path,
             query: uri.query().unwrap_or_default(),
             method: request.method(),
@@ -154,9 +162,10 @@ impl<'r> SiteRequest<'r> {
         self.parameters().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
     }
 
-    /// Returns `true` if the request is anonymous and has no query.
+    /// Returns `true` if the request is anonymous, has no query and is not for a preview of a site.
     pub(crate) fn is_anonymous(&self) -> bool {
         self.query.is_empty()
+            && !self.is_preview
             && !self.headers.contains_key(header::AUTHORIZATION)
             && self.cookies().all(|(name, _)| name != VISITOR_COOKIE && !name.starts_with(PUBLIC_COOKIE))
     }
@@ -176,9 +185,14 @@ impl<'r> SiteRequest<'r> {
         if rest.is_empty() { rest } else { format!("?{rest}") }
     }
 
-    /// Returns the visitor token that a sign-in passed with this request.
+    /// Returns the name of the URL parameter for the token.
+    pub(crate) const fn token_parameter(&self) -> &'static str {
+        if self.is_preview { PREVIEW_TOKEN_PARAMETER } else { TOKEN_PARAMETER }
+    }
+
+    /// Returns the token that a sign-in, or the URL of a preview, passed with this request.
     pub(crate) fn parameter_token(&self) -> Option<String> {
-        self.parameter(TOKEN_PARAMETER).filter(|token| !token.is_empty() && token.len() <= MAX_TOKEN)
+        self.parameter(self.token_parameter()).filter(|token| !token.is_empty() && token.len() <= MAX_TOKEN)
     }
 
     /// Returns the visitor token from the cookie.

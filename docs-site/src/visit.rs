@@ -12,7 +12,7 @@ use docs_core::{
     },
     platform::{
         AnonymousViewVersion, ConditionBudgets, ContentHandle, ContentOptions, ContentSnapshot, EntityTag,
-        OpenSite, ShownDocument, SiteHandle, SpaceHandle, Tenant,
+        OpenSite, ShownDocument, SiteHandle, SpaceHandle, Tenant, Visitor,
     },
     store::PageRequest,
 };
@@ -109,6 +109,22 @@ async fn find_site(
     })
 }
 
+/// Resolves the URL of a preview of a site for its token, or for the token of a member.
+async fn resolve_preview(
+    platform: &Platform,
+    asked: &SiteRequest<'_>,
+    url: PublishedUrl,
+    token: Option<String>,
+) -> Result<ResolvedUrl> {
+    let actor = match token.or_else(|| asked.member_token()) {
+        Some(token) => platform.authenticate(&token).await?,
+        None => Actor::Visitor(Visitor::anonymous()),
+    };
+    let visitor = ResolveVisitor { jwt_token: None, unsigned_claims: Some(claims(asked)) };
+    let ask = ResolveUrl { url, redirect_on_error: None, visitor: Some(visitor) };
+    platform.as_actor(&actor).resolve_url(&ask).await
+}
+
 /// Returns the audience of anonymous visitors: the site and the share link that they used.
 fn anonymous_audience(content: &ResolvedContent) -> String {
     format!("{} {}", content.site, content.share_key.as_deref().unwrap_or_default())
@@ -142,19 +158,22 @@ impl Visit {
         let handed = asked.parameter_token().or_else(|| asked.visitor_token());
         let token = handed.clone().or_else(|| asked.cookie_token());
         let has_token = token.is_some();
-        let ask = ResolveUrl {
-            url,
-            // A visitor with an expired token is redirected to the sign-in. For a new but invalid token, this would be
-            // a redirect loop.
-            redirect_on_error: Some(handed.is_none()),
-            visitor: Some(ResolveVisitor { jwt_token: token, unsigned_claims: Some(claims(asked)) }),
+        let resolved = match asked.is_preview {
+            true => resolve_preview(platform, asked, url, token).await?,
+            false => {
+                let visitor = ResolveVisitor { jwt_token: token, unsigned_claims: Some(claims(asked)) };
+                // A visitor with an expired token is redirected to the sign-in. For a new but invalid token, this would
+                // be a redirect loop.
+                let redirect_on_error = Some(handed.is_none());
+                platform.resolve_url(&ResolveUrl { url, redirect_on_error, visitor: Some(visitor) }).await?
+            }
         };
-        let content = match platform.resolve_url(&ask).await? {
+        let content = match resolved {
             ResolvedUrl::Content(content) => *content,
             ResolvedUrl::Redirect(to) => return Ok(Arrival::from_redirect(to)),
         };
         let actor = platform.authenticate(&content.api_token).await?;
-        let is_known = has_token || content.context_id.is_some();
+        let is_known = has_token || content.context_id.is_some() || content.preview.is_some();
         let kept = kept.as_ref().filter(|_| !is_known && content.share_key.is_none());
         let site = find_site(platform, &actor, &content, kept).await?;
         let audience = match is_known {
@@ -270,6 +289,10 @@ impl Visit {
         let (path, anchor) = below.split_at(below.find('#').unwrap_or(below.len()));
         let is_folder = self.copy.is_some() && !path.is_empty() && !path.ends_with('/');
         format!("{base}{path}{}{anchor}", if is_folder { "/" } else { "" })
+    }
+
+    pub(crate) const fn actor(&self) -> &Actor {
+        &self.actor
     }
 
     pub(crate) const fn platform(&self) -> &Platform {

@@ -3,6 +3,8 @@
 use docs_core::model::MAX_CLAIM_LEVELS;
 use serde_json::{Map, Number, Value};
 
+/// Maximum number of levels: the object, the levels of its claims, and a value at the lowest one.
+const LEVELS: usize = MAX_CLAIM_LEVELS + 2;
 /// Characters that end a bare word.
 const SPECIAL: &str = " '!:(),*@$";
 
@@ -13,7 +15,7 @@ pub(crate) fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
         true => serde_json::from_str(text).ok(),
         false => {
             let mut parser = Parser { rest: text };
-            parser.value(MAX_CLAIM_LEVELS).filter(|_| parser.rest.is_empty())
+            parser.value(LEVELS).filter(|_| parser.rest.is_empty())
         }
     };
     match value {
@@ -134,7 +136,7 @@ mod tests {
 
     #[test]
     fn malformed_rison_is_rejected() {
-        let deep = format!("(a:{}1{}", "(a:".repeat(MAX_CLAIM_LEVELS), ")".repeat(MAX_CLAIM_LEVELS + 1));
+        let deep = format!("{}1{}", "(a:".repeat(LEVELS), ")".repeat(LEVELS));
         for text in [
             "", "plan", "!t", "!(a)", "(a)", "(a:)", "(a:1", "(a:1,)", "(,a:1)", "(a:1 )", "(a:1)x", "(a:!x)", "(a:1x)",
             "(a:'b)", "(a:'!b')", "(a:1,a:2)", "{\"a\":1", "[1]", &deep,

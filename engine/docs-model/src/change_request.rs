@@ -122,6 +122,15 @@ pub struct ChangeRequest {
     pub urls: ChangeRequestUrls,
 }
 
+impl ChangeRequest {
+    /// Returns the change request without the e-mail address of its creator.
+    #[must_use]
+    pub fn without_email(mut self) -> Self {
+        self.created_by.email = None;
+        self
+    }
+}
+
 /// URLs of a change request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]

@@ -131,11 +131,8 @@ impl<'p> ChangeRequestHandle<'p> {
         let (platform, actor) = (caller.platform, &caller.actor());
         let tx = platform.read().await?;
         let reader = platform.reader_of_history(&tx, actor, space).await?;
-        let mut request = platform.read_request_view(&tx, &reader, space, name).await?;
-        if reader != *actor {
-            request.created_by.email = None;
-        }
-        Ok(request)
+        let request = platform.read_request_view(&tx, &reader, space, name).await?;
+        Ok(if reader == *actor { request } else { request.without_email() })
     }
 
     /// Changes the subject or status of a change request. Omitted fields are left unchanged.

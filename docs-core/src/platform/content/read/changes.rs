@@ -56,6 +56,9 @@ impl<'p> ContentHandle<'p> {
         let limit =
             checked_limit(&PageRequest { page: None, limit: Some(limit.unwrap_or(DEFAULT_CHANGES)) })?;
         let tx = platform.read().await?;
+        let reader = platform.reader_of_history(&tx, actor, &of.space).await?;
+        let is_preview = reader != *actor;
+        let actor = &reader;
         let compared = platform.read_comparison(&tx, actor, of).await?;
         let merged_from = match &compared.merged {
             None => None,
@@ -65,7 +68,7 @@ impl<'p> ContentHandle<'p> {
                     .request_views(&tx, actor, space, std::slice::from_ref(request))
                     .await?
                     .pop()
-                    .map(Box::new)
+                    .map(|request| Box::new(if is_preview { request.without_email() } else { request }))
             }
         };
         drop(tx);
