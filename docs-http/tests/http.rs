@@ -110,6 +110,8 @@ mod people;
 mod platform;
 #[path = "http/prepared.rs"]
 mod prepared;
+#[path = "http/previews.rs"]
+mod previews;
 #[path = "http/published_clients.rs"]
 mod published_clients;
 #[path = "http/rate.rs"]
@@ -144,6 +146,8 @@ mod sign_in;
 mod site_forms;
 #[path = "http/site_settings.rs"]
 mod site_settings;
+#[path = "http/site_templates.rs"]
+mod site_templates;
 #[path = "http/site_space_copies.rs"]
 mod site_space_copies;
 #[path = "http/slow_bodies.rs"]

@@ -44,6 +44,8 @@ mod other_spaces;
 mod pages;
 #[path = "site/payloads.rs"]
 mod payloads;
+#[path = "site/site_previews.rs"]
+mod site_previews;
 #[path = "site/previews.rs"]
 mod previews;
 #[path = "site/redirects.rs"]

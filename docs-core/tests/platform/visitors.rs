@@ -6,6 +6,7 @@ mod leaks;
 mod open;
 mod page_trees;
 mod paths;
+mod previews;
 mod taken_back;
 mod uses;
 

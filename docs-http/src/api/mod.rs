@@ -58,6 +58,6 @@ use crate::{
         error::ApiResult,
         params::{PageQuery, Query, RequiredQuery},
         payload::{Optional, Strict},
-        reply::{Conditional, Created, Empty, NoContent, Reply, StartedJob},
+        reply::{Conditional, Created, Empty, EmptyOk, NoContent, Reply, StartedJob},
     },
 };

@@ -8,8 +8,8 @@ use docs_core::{
 use poem_openapi::OpenApi;
 
 use super::{
-    ApiResult, ApiTag, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, MaybeAuth,
-    NoContent, Optional, PageQuery, Path, Query, Reply, Strict,
+    ApiResult, ApiTag, AsCaller as _, Auth, Condition, Created, Deleted, Empty, EmptyOk, Idempotency,
+    MaybeAuth, NoContent, Optional, PageQuery, Path, Query, Reply, Strict,
 };
 
 #[derive(Debug)]
@@ -101,6 +101,22 @@ impl Sites {
         #[oai(name = "siteId")] site: Path<SiteId, Deleted>,
     ) -> ApiResult<NoContent> {
         auth.caller(&condition.platform(&self.0)).org(&org).site(&site).delete().await?;
+        Ok(Empty)
+    }
+
+    /// Apply the default template to a site
+    ///
+    /// Adds a space to an empty site: its pages are those of the template `product-docs`. Returns 409 for a site with
+    /// spaces, sections, groups or links.
+    #[oai(path = "/:siteId/template", method = "post", operation_id = "applyTemplateToSite")]
+    async fn template(
+        &self,
+        auth: Auth,
+        #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
+        #[oai(name = "organizationId")] org: Path<OrgId>,
+        #[oai(name = "siteId")] site: Path<SiteId>,
+    ) -> ApiResult<EmptyOk> {
+        auth.caller(&idempotency.platform(&self.0)).org(&org).site(&site).apply_template().await?;
         Ok(Empty)
     }
 

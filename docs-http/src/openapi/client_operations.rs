@@ -22,11 +22,7 @@ pub struct ClientOperation {
 }
 
 /// Parts of paths, with the reason for not serving operations whose path contains them. The first match applies.
-const REASONS: [(&str, &str); 24] = [
-    (
-        "/sites/{siteId}/template",
-        "the platform has templates of spaces only, applied with `applyTemplateToSpace`",
-    ),
+const REASONS: [(&str, &str); 23] = [
     ("/git/", "Git Sync of a space is set up with `setSpaceGitSync`, without an app at the Git host"),
     ("/integration", "the platform has no integrations"),
     ("/installations", "the platform has no integrations"),

@@ -231,7 +231,6 @@ async fn spaces_have_a_language_and_reject_templates_and_sources() {
     assert_eq!(s.get(&path).await["language"], "fr");
     for (body, field) in [
         (json!({ "language": "tlh" }), "language"),
-        (json!({ "template": { "id": "handbook" } }), "template: is not supported; create the space"),
         (json!({ "computedSource": { "type": "builtin:openapi" } }), "computedSource: is not supported; "),
     ] {
         s.invalid("POST", &spaces, body, field).await;

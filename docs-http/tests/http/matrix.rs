@@ -144,6 +144,24 @@ async fn peopled() -> (World, Vec<(&'static str, Option<String>)>) {
     (w, people)
 }
 
+/// Removes all parts of the site.
+async fn empty_site(w: &World) {
+    let site = format!("/v1/orgs/{}/sites/{}", w.s.org, w.name("siteId"));
+    let structure = w.s.get(&format!("{site}/structure")).await;
+    let mut open = structure["structure"].as_array().cloned().unwrap_or_default();
+    while let Some(part) = open.pop() {
+        let list = match part["object"].as_str() {
+            Some("site-section") => "sections",
+            Some("site-section-group") => "section-groups",
+            Some("site-space") => "site-spaces",
+            _ => "external-links",
+        };
+        open.extend(part["children"].as_array().cloned().unwrap_or_default());
+        let path = format!("{site}/{list}/{}", part["id"].as_str().unwrap_or_default());
+        w.s.ask("DELETE", &path, &w.s.admin, None).await.is(204, "deleted");
+    }
+}
+
 /// Prepares the world so that the operation can only be rejected for missing permissions.
 pub(crate) async fn ready(w: &World, op: &Op) {
     let space = format!("/v1/spaces/{}", w.name("spaceId"));
@@ -159,6 +177,7 @@ pub(crate) async fn ready(w: &World, op: &Op) {
         "importContent" | "importContentInPageById" | "applyTemplateToSpace" | "uploadFile" => {
             drop(w.s.patch(&space, json!({ "editMode": "live" })).await);
         }
+        "applyTemplateToSite" => empty_site(w).await,
         // The space is already at the revision in the path.
         "rollbackSpaceToRevision" => {
             w.s.patch(&space, json!({ "editMode": "live" })).await;

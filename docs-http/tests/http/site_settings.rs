@@ -15,6 +15,7 @@ pub(crate) async fn settled(s: &Server, site: &str, page: &str) -> (String, Stri
     let redirect = json!({ "source": "/old", "destination": { "kind": "site-page", "siteSpaceId": place, "pageId": page } });
     let redirect = id(&s.post(&format!("{site}/redirects"), 201, redirect).await.body);
     s.get(&format!("{site}/publishing/auth")).await;
+    has(&s.get(&format!("{site}/publishing/preview")).await, &["url"]);
     let schema = body("updateSiteAdaptiveSchema", &place, page);
     s.put(&format!("{site}/adaptive-schema"), schema).await;
     (place, link, redirect)

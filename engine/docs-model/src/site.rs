@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    ApplySpaceTemplate,
     Basename, Customization, Favicon, Level, Patch, ProxyOrigin, SiteHostname, SiteId, SiteSpaceId,
     SiteStructure, SiteTitle, SpaceId, Timestamp, Unsupported, Visibility, list::constants,
     patch::deserialize_non_null,
@@ -374,10 +375,9 @@ pub struct AddSiteSpace {
     #[serde(deserialize_with = "Option::deserialize")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub space_id: Option<String>,
-    /// Not supported: create a space from a template with `applyTemplateToSpace`, and add it by its id.
+    /// The template for the content of the new space, if `spaceId` is `null`.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "()"))]
-    pub template: Option<Unsupported>,
+    pub template: Option<ApplySpaceTemplate>,
     /// The section to which to add the space. The default is the default section, or none on a site without sections.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub section_id: Option<String>,

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    ApplySpaceTemplate,
     BoundedText, Condition, ExternalLinkId, Icon, LocalizedText, LocalizedTitle, Patch, SectionGroupId,
     SectionId, SitePath, SiteSpace, SiteTitle, Unsupported, Url, condition, list::constants,
     patch::deserialize_non_null,
@@ -233,10 +234,9 @@ pub struct AddSection {
     #[serde(deserialize_with = "Option::deserialize")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub space_id: Option<String>,
-    /// Not supported: create a space from a template with `applyTemplateToSpace`, and add it by its id.
+    /// The template for the content of the new space, if `spaceId` is `null`.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "()"))]
-    pub template: Option<Unsupported>,
+    pub template: Option<ApplySpaceTemplate>,
     /// The title; the title of the space by default.
     pub title: Option<SiteTitle>,
     pub icon: Option<Icon>,

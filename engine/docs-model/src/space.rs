@@ -5,11 +5,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as SerdeError};
 
 use super::{
+    ApplySpaceTemplate,
     BoundedText, CollectionId, DefaultLevel, Emoji, IntegrationName, OrgId, Patch, RevisionId, Role, SpaceId,
     SpaceMergeRules, Timestamp, TranslationLanguage, Unsupported, Url,
     list::constants,
     patch::deserialize_non_null,
-    unsupported::{reject_computed_source, reject_space_template},
+    unsupported::reject_computed_source,
 };
 
 constants! {
@@ -224,10 +225,8 @@ pub struct CreateSpace {
     pub edit_mode: Option<EditMode>,
     /// The language of the content.
     pub language: Option<TranslationLanguage>,
-    /// Not supported.
-    #[serde(default, deserialize_with = "reject_space_template")]
-    #[cfg_attr(feature = "schema", schemars(skip))]
-    pub template: Unsupported,
+    /// The template for the content. Without one, the space is empty.
+    pub template: Option<ApplySpaceTemplate>,
     /// Not supported.
     #[serde(default, deserialize_with = "reject_computed_source")]
     #[cfg_attr(feature = "schema", schemars(skip))]

@@ -26,7 +26,6 @@ macro_rules! rejected {
 }
 
 rejected! {
-    reject_space_template = "create the space, then apply the template to it";
     reject_request_template = "create the change request, then apply the template to it with `changeRequestId`";
     reject_computed_source = "create the space, then add a page that is computed from the source";
 }

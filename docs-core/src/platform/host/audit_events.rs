@@ -155,6 +155,7 @@ const ACTIONS: &[(&str, &str)] = &[
     ("site_external_link_add", "Add an external link to a site"),
     ("site_external_link_delete", "Delete an external link of a site"),
     ("site_external_link_update", "Change an external link of a site"),
+    ("site_fill", "Fill a site with a template"),
     ("site_hostname_set", "Set the host name of a site"),
     ("site_publish", "Publish or unpublish a site"),
     ("site_section_add", "Add a section to a site"),

@@ -24,6 +24,7 @@ use crate::{
             emoji::normalize_emoji,
             platform::Platform,
             request::Right,
+            write_window::WriteWindow,
         },
         library::{
             head::RESTORE_WINDOW,
@@ -63,54 +64,6 @@ impl<'p> Spaces<'p> {
         };
         let walk = TreeWalk::new(Parent::Top(org), ContentKind::Spaces, Reach::Nested, page)?;
         platform.walk_spaces(&tx, AccessResolver::new(access, actor), walk, count).await
-    }
-
-    /// Creates a space with empty content as the last child of its parent.
-    ///
-    /// # Errors
-    ///
-    /// `Forbidden` without the `create` role in the parent; `Invalid` for an unknown collection; `Conflict` if the
-    /// collection is full.
-    ///
-    /// # Example
-    ///
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use docs_core::{Platform, model::CreateSpace, platform::NewUser};
-    /// # use docs_memstore::{MemObjects, MemStore};
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new())).build();
-    /// # let ada = NewUser { display_name: "Ada".parse()?, email: "ada@example.com".parse()? };
-    /// # let ada = platform.as_platform().users().create(ada).await?;
-    /// # let org = platform.as_platform().orgs().create("Engines".parse()?, &ada.id).await?.id;
-    /// let new = CreateSpace { title: Some("Manual".parse()?), ..Default::default() };
-    /// let space = platform.as_user(&ada.id).org(&org).spaces().create(new).await?;
-    /// assert_eq!(&*space.title, "Manual");
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[boxed]
-    pub async fn create(self, new: CreateSpace) -> Result<Space> {
-        let (platform, ref actor, org) = self.parts();
-        let done = platform.idempotent(
-            actor,
-            Right::CreateIn(org.clone(), new.parent.as_deref().map(Into::into)),
-            async move {
-                let domain = {
-                    let tx = platform.read().await?;
-                    resolve_parent(&tx, actor, org, new.parent.as_deref()).await?;
-                    access::org(&tx, actor, org).await?.org().domain.clone()
-                };
-                let storing = platform.begin_write_window();
-                let root = platform.content().empty_root(&domain).await?;
-                let record = platform.new_space(actor, org, &new, domain, root)?;
-                let create = space_creation(actor, &record.created_by, &record, new.parent.as_deref());
-                platform.check_write_window(storing)?;
-                platform.write_space(actor, &create, &record.id).await
-            },
-        );
-        done.await
     }
 }
 
@@ -236,6 +189,31 @@ impl Platform {
     /// Runs a write and returns the updated space.
     async fn write_space<O: Operation>(&self, actor: &Actor, operation: &O, id: &SpaceId) -> Result<Space> {
         self.change_and_show(actor, operation, |done| Box::pin(self.space_for(done.tx, actor, id))).await
+    }
+
+    /// Returns the storage domain of a new space, if the actor may create it there.
+    pub(in crate::platform) async fn new_space_domain(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        new: &CreateSpace,
+    ) -> Result<String> {
+        let tx = self.read().await?;
+        resolve_parent(&tx, actor, org, new.parent.as_deref()).await?;
+        Ok(access::org(&tx, actor, org).await?.org().domain.clone())
+    }
+
+    /// Creates a space with stored content as the last child of its parent.
+    pub(in crate::platform) async fn create_space(
+        &self,
+        actor: &Actor,
+        new: &CreateSpace,
+        record: &SpaceRecord,
+        storing: WriteWindow,
+    ) -> Result<Space> {
+        let create = space_creation(actor, &record.created_by, record, new.parent.as_deref());
+        self.check_write_window(storing)?;
+        self.write_space(actor, &create, &record.id).await
     }
 
     /// Builds a new space with this content.

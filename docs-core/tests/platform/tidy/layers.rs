@@ -200,6 +200,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "measure",
             "purge",
             "setup",
+            "site_templates",
             "turns",
             "worker",
         ],

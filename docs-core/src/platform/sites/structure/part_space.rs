@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    Error, Result,
-    model::{CreateSpace, SiteTitle, SpaceId, SpaceTitle},
+    Result,
+    model::{CreateSpace, OrgId, SiteTitle, SpaceId, SpaceTitle},
     platform::{
         access,
         kernel::{actor::Actor, platform::Platform, write_window::WriteWindow},
@@ -12,43 +12,41 @@ use crate::{
         nouns::SiteRef,
         sites::manage::{SiteTarget, require_manageable_space},
     },
-    policy::OrgAction,
-    store::{Tx, records::SpaceRecord},
+    policy::{OrgAction, SiteAction},
+    store::{Hash, Tx, records::SpaceRecord},
 };
 
 /// The space of a new section or site space.
-pub(super) enum PartSpace {
+pub(in crate::platform) enum PartSpace {
     Existing(SpaceId),
-    /// An empty space that is created together with the part, and the time frame of its objects.
+    /// A space that is created together with the part, and the time frame of its objects.
     New(Box<SpaceRecord>, WriteWindow),
 }
 
 impl Platform {
-    /// Returns the space that a request selects by `spaceId`. Without an id, it is a new space with this title.
-    pub(super) async fn part_space(
+    /// Returns the storage domain of a new space for a part of a site, if the actor may create it and manage the site.
+    pub(in crate::platform) async fn part_space_domain(
         &self,
         actor: &Actor,
         of: SiteRef<'_>,
-        id: Option<&String>,
+    ) -> Result<String> {
+        let tx = self.read().await?;
+        let (org, _) = access::require_site(&tx, actor, of, SiteAction::Manage).await?;
+        org.require(OrgAction::CreateContent)?;
+        Ok(org.org().domain.clone())
+    }
+
+    /// Returns a new space for a part of a site, with this title and stored content.
+    pub(in crate::platform) fn new_part_space(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
         title: Option<&SiteTitle>,
+        (domain, root, storing): (String, Hash, WriteWindow),
     ) -> Result<PartSpace> {
-        if let Some(id) = id {
-            return id
-                .parse()
-                .map(PartSpace::Existing)
-                .map_err(|_| Error::invalid("spaceId", "no such space"));
-        }
-        let domain = {
-            let tx = self.read().await?;
-            let access = access::org(&tx, actor, of.org).await?;
-            access.require(OrgAction::CreateContent)?;
-            access.org().domain.clone()
-        };
-        let storing = self.begin_write_window();
-        let root = self.content().empty_root(&domain).await?;
         let title = title.and_then(|title| SpaceTitle::from_truncated(title));
         let space = CreateSpace { title, ..CreateSpace::default() };
-        let record = self.new_space(actor, of.org, &space, domain, root)?;
+        let record = self.new_space(actor, org, &space, domain, root)?;
         Ok(PartSpace::New(Box::new(record), storing))
     }
 

@@ -17,7 +17,7 @@ use crate::{
     },
     platform::{
         access,
-        kernel::{actor::Actor, platform::Platform, request::Right},
+        kernel::{actor::Actor, platform::Platform},
         nouns::{SiteRef, SiteSpaceHandle, SiteSpaces, list_identities},
         publishing::outline::{MAX_SPACES, SiteOutline},
         sites::{
@@ -54,46 +54,6 @@ impl<'p> SiteSpaces<'p> {
         let seen = platform.view_places(&tx, &opened, &ids).await?;
         let items = page.items.iter().filter_map(|place| seen.place(place)).collect();
         Ok(Page { items, next: page.next, count: None })
-    }
-
-    /// Adds a space to a site, at the end of a section. The first space of a section, or of a site without sections,
-    /// becomes its default. If no section is given, the default section is used. If no space is given, an empty one is
-    /// created.
-    ///
-    /// # Errors
-    ///
-    /// `Forbidden` without the permission to manage the site and the space, or without the `create` role for a new
-    /// space; `Invalid` for an unknown space or section;
-    /// `Conflict` if the site is full.
-    ///
-    /// # Example
-    ///
-    /// ```
-    /// # use docs_core::{Result, model::{AddSiteSpace, OrgId, SiteId, SpaceId}, platform::Caller};
-    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, space: &SpaceId) -> Result<()> {
-    /// let add = AddSiteSpace { space_id: Some(space.to_string()), ..Default::default() };
-    /// let added = me.org(org).site(site).spaces().create(add).await?;
-    /// println!("{} is at /{}", added.title, added.path);
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[boxed]
-    pub async fn create(self, add: AddSiteSpace) -> Result<SiteSpace> {
-        let (platform, ref actor, of, _) = self.parts();
-        let done = platform.idempotent(actor, Right::for_site(of), async move {
-            let section =
-                add.section_id.as_ref().map(|id| id.parse().map_err(|_| unknown_section("sectionId")));
-            let (on, section, id) = (SiteTarget::new(actor, of), section.transpose()?, &platform.id());
-            let space = platform.part_space(actor, of, add.space_id.as_ref(), add.title.as_ref()).await?;
-            let operation = site_space_creation(&on, section.as_ref(), &space, id, &add);
-            platform.check_part_space(&space)?;
-            platform
-                .write_and_show(actor, &operation, |done| {
-                    Box::pin(platform.read_place_view(done.tx, actor, of, id))
-                })
-                .await
-        });
-        done.await
     }
 }
 
@@ -132,6 +92,22 @@ impl<'p> SiteSpaceHandle<'p> {
 }
 
 impl Platform {
+    /// Adds a space to a site.
+    pub(in crate::platform) async fn add_site_space(
+        &self,
+        actor: &Actor,
+        of: SiteRef<'_>,
+        add: &AddSiteSpace,
+        space: &PartSpace,
+    ) -> Result<SiteSpace> {
+        let section = add.section_id.as_ref().map(|id| id.parse().map_err(|_| unknown_section("sectionId")));
+        let (on, section, id) = (SiteTarget::new(actor, of), section.transpose()?, &self.id());
+        let operation = site_space_creation(&on, section.as_ref(), space, id, add);
+        self.check_part_space(space)?;
+        self.write_and_show(actor, &operation, |done| Box::pin(self.read_place_view(done.tx, actor, of, id)))
+            .await
+    }
+
     /// Builds the view of a site space, as of the transaction.
     pub(super) async fn read_place_view(
         &self,

@@ -19,7 +19,7 @@ use crate::{
         SiteTitle, Timestamp, UpdateSection,
     },
     platform::{
-        kernel::{actor::Actor, platform::Platform, request::Right},
+        kernel::{actor::Actor, platform::Platform},
         nouns::{SectionHandle, Sections, SiteHandle, SiteRef, list_identities},
         publishing::outline::{MAX_SECTIONS, OutlineNode, SiteOutline},
         sites::{
@@ -68,58 +68,6 @@ impl<'p> Sections<'p> {
         let items = page.items.iter().map(|section| seen.section(section)).collect();
         Ok(Page { items, next: page.next, count: Some(count) })
     }
-
-    /// Adds a section with its first space at the end of a site or of a group. If no space is given, an empty one is
-    /// created.
-    ///
-    /// If the site has no sections, its existing spaces move into a default section with the title of the site. No URL
-    /// changes.
-    ///
-    /// # Errors
-    ///
-    /// `Forbidden` without the permission to manage the site and the space, or without the `create` role for a new
-    /// space; `Invalid` for an unknown space or group; `Conflict` if the site is full.
-    ///
-    /// # Example
-    ///
-    /// ```
-    /// # use docs_core::{model::{AddSection, OrgId, SiteId, SpaceId}, platform::Caller};
-    /// # async fn example(
-    /// #     me: Caller<'_>, org: &OrgId, site: &SiteId, space: &SpaceId,
-    /// # ) -> Result<(), Box<dyn std::error::Error>> {
-    /// let (space_id, title) = (Some(space.to_string()), Some("Reference".parse()?));
-    /// let add = AddSection { space_id, title, ..AddSection::default() };
-    /// let section = me.org(org).site(site).sections().create(add).await?;
-    /// println!("/{} {}", section.path, section.title);
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[boxed]
-    pub async fn create(self, add: AddSection) -> Result<SiteSection> {
-        let (platform, ref actor, of, _) = self.parts();
-        let done = platform.idempotent(actor, Right::for_site(of), async move {
-            let group = add.site_section_group_id.as_ref().map(|id| id.parse());
-            let group = group.transpose().map_err(|_| unknown_group(GROUP))?;
-            let space = platform.part_space(actor, of, add.space_id.as_ref(), add.title.as_ref()).await?;
-            let operation = SectionCreation {
-                on: SiteTarget::new(actor, of),
-                space,
-                group,
-                id: platform.id(),
-                place: platform.id(),
-                wrapper: platform.id(),
-                add,
-            };
-            let id = &operation.id;
-            platform.check_part_space(&operation.space)?;
-            platform
-                .write_and_show(actor, &operation, |done| {
-                    Box::pin(platform.read_section_view(done.tx, actor, of, id))
-                })
-                .await
-        });
-        done.await
-    }
 }
 
 impl<'p> SectionHandle<'p> {
@@ -162,6 +110,33 @@ impl<'p> SectionHandle<'p> {
 }
 
 impl Platform {
+    /// Adds a section with its first space to a site.
+    pub(in crate::platform) async fn add_section(
+        &self,
+        actor: &Actor,
+        of: SiteRef<'_>,
+        add: AddSection,
+        space: PartSpace,
+    ) -> Result<SiteSection> {
+        let group = add.site_section_group_id.as_ref().map(|id| id.parse());
+        let group = group.transpose().map_err(|_| unknown_group(GROUP))?;
+        let operation = SectionCreation {
+            on: SiteTarget::new(actor, of),
+            space,
+            group,
+            id: self.id(),
+            place: self.id(),
+            wrapper: self.id(),
+            add,
+        };
+        let id = &operation.id;
+        self.check_part_space(&operation.space)?;
+        self.write_and_show(actor, &operation, |done| {
+            Box::pin(self.read_section_view(done.tx, actor, of, id))
+        })
+        .await
+    }
+
     /// Builds the view of a section, as of the transaction.
     pub(super) async fn read_section_view(
         &self,
