@@ -10,7 +10,7 @@ async fn api_token_previews_an_unpublished_site() {
     let space = s.space().await;
     let site = s.site("Docs", &[&space]).await;
     let request = s.request(&space).await;
-    let page = json!({ "changes": [{ "operation": "insert_page", "title": "Added" }] });
+    let page = json!({ "changes": [{ "operation": "insert_page", "title": "Added", "document": { "markdown": "" } }] });
     s.post(&format!("{request}/content"), 200, page).await;
     let shown = s.get(&site).await;
     let preview = shown["urls"]["preview"].as_str().expect("a URL");

@@ -179,7 +179,7 @@ pub const LIMITS: &[LimitGroup] = &[
             count("Values of a claim with `enum`", model::MAX_CLAIM_VALUES),
             count("Characters of a value of a claim with `enum`", model::MAX_CLAIM_VALUE),
             bytes("Visitor token", visitors::jwt::MAX_TOKEN as u64),
-            bytes("Unsigned claims of a visitor", resolve::MAX_CLAIMS_BYTES as u64),
+            bytes("Unsigned claims of a visitor, and claims of a preview", resolve::MAX_CLAIMS_BYTES as u64),
             bytes("Claims in the address of a file", visitors::MAX_SEALED_CLAIMS as u64),
         ],
     },
@@ -188,6 +188,7 @@ pub const LIMITS: &[LimitGroup] = &[
         limits: &[
             window("Time to restore a deleted space", head::RESTORE_WINDOW),
             window("Validity of an e-mail invitation", email_invites::INVITE_WINDOW),
+            window("Validity of the preview URL of a site", visitors::preview::PREVIEW_WINDOW),
             window(
                 "Retention of the response to a request with an `Idempotency-Key`",
                 idempotency::IDEMPOTENCY_WINDOW,

@@ -218,7 +218,7 @@ async fn previews_read_change_requests_and_old_revisions() {
 /// Creates a change request that adds a page. Returns it with its number.
 async fn open_request(w: &World, space: &SpaceId) -> (ChangeRequest, String) {
     let number = w.request(space).await;
-    let insert = json!({ "changes": [{ "operation": "insert_page", "title": "Third" }] });
+    let insert = json!({ "changes": [{ "operation": "insert_page", "title": "Third", "document": { "markdown": "" } }] });
     let insert: UpdateContent = serde_json::from_value(insert).expect("changes");
     let request = w.as_admin().space(space).change_request(&number);
     let done = request.edit(insert).await.expect("edited");

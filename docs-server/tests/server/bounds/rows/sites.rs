@@ -137,7 +137,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-core/src/platform/publishing/visitors/jwt.rs::invalid_tokens_and_other_algorithms_are_refused",
             ).measured("tokens of visitors"),
             bound(
-                "Bytes of unsigned claims in an API request",
+                "Bytes of unsigned claims in an API request, and of the claims of a preview",
                 "docs-core/src/platform/publishing/resolve.rs::MAX_CLAIMS_BYTES",
                 Beyond::Refused,
                 "docs-core/src/platform/publishing/resolve.rs::unsigned_claims_larger_than_the_bound_are_refused",
