@@ -24,6 +24,7 @@ mod lists;
 mod members;
 mod merge_rules;
 mod openapi_specs;
+mod org_requests;
 mod pdf;
 mod permissions;
 mod redirects;

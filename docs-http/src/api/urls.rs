@@ -15,9 +15,9 @@ pub struct Urls(pub(super) Platform);
 impl Urls {
     /// Resolve a published address
     ///
-    /// Returns the published content and a token for reading it. A published URL is resolved for the visitor in the body,
-    /// regardless of the caller's identity. The preview URL of a site is resolved for a caller with the token of a
-    /// member who has access to the site, or with the token that `getSitePublishingPreviewById` returned.
+    /// Returns the published content and a token for reading it. A published URL is resolved for the visitor in the
+    /// body, regardless of the caller's identity. The preview URL of a site is resolved for a caller with the token of
+    /// a member who has access to the site, or with the token that `getSitePublishingPreviewById` returned.
     #[oai(path = "/published", method = "post", operation_id = "resolvePublishedContentByUrl")]
     async fn resolve(&self, auth: MaybeAuth, ask: Strict<ResolveUrl>) -> ApiResult<Reply<ResolvedUrl>> {
         Ok(Reply(auth.caller(&self.0).resolve_url(&ask.0).await?))

@@ -111,8 +111,8 @@ impl<'p> Sections<'p> {
 }
 
 impl Platform {
-    /// Returns the space that a request selects by `spaceId`. Without an id, it is a new space with this title, and with
-    /// the content of the template.
+    /// Returns the space that a request selects by `spaceId`. Without an id, it is a new space with this title and the
+    /// content of the template.
     async fn part_space(
         &self,
         actor: &Actor,
