@@ -284,3 +284,22 @@ async fn documents_of_an_archive_are_counted_before_conversion() {
     let error = done.refused(ErrorKind::Invalid);
     assert_eq!(error.message(), "url: the archive must have at most 2000 documents, has 2001");
 }
+
+#[tokio::test]
+async fn archives_set_variables_and_keep_links_to_resources() {
+    let s = Setting::new().await;
+    let page = "# Page\n\n[Spec](/openapi/pets) [Ada](/users/ada) [Gone](/gone)\n";
+    let files: [(&str, &[u8]); 3] = [
+        ("README.md", page.as_bytes()),
+        ("SUMMARY.md", b"# Table of contents\n\n* [Page](README.md)\n"),
+        (".gitbook/vars.yaml", b"version: \"2\"\nbeta: true\nBad Name: 1\n"),
+    ];
+    let warnings = s.import_archive(&files).await;
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(warnings.iter().any(|warning| warning == "`README.md`: `gone` is not a page or file of the import"));
+    assert!(warnings.iter().any(|warning| warning.starts_with(".gitbook/vars.yaml: skipped variable ")));
+    let content = s.w.as_admin().content(&s.of).get(Default::default()).await.expect("content");
+    let variables = serde_json::to_value(&content).expect("JSON")["variables"].clone();
+    assert_eq!((&variables["version"], variables.as_object().map(|all| all.len())), (&"2".into(), Some(2)));
+    s.check().await;
+}

@@ -21,9 +21,10 @@ use crate::{
         gitsync::{
             BookFormat, CommitEntry, EntryKind, FormatError, HONKIT_FILE, ImportPlan, LfsPointer,
             MDBOOK_FILE, PlannedFile, PlannedKind, PlannedPage, Reference, ReferenceKind, RepoConfig,
-            RepoPath, RepoTree, link_whole_book, references,
+            RepoPath, RepoTree, link_whole_book, references, variables,
         },
         markdown::{MAX_PAGE_FILE_BYTES, parse_page},
+        reference::parse_exact,
         run_in_place, yield_to_others,
     },
     model::{ContentRef, FileId, PageId, ReusableId, without_nul},
@@ -203,6 +204,7 @@ impl Folder {
         reader.add_files(domain, &plan, gathered).await?;
         reader.add_includes(&plan, &texts, gathered)?;
         reader.add_pages(&plan, &texts, gathered).await?;
+        reader.add_variables(&plan, gathered).map_err(wrong)?;
         let redirects = plan.redirects.iter().filter_map(|redirect| {
             let page = reader.pages.get(&redirect.to)?.clone();
             Some((redirect.from.clone(), page, redirect.anchor.clone()))
@@ -274,6 +276,20 @@ impl Folder {
         // The size is checked before any text is copied.
         self.check_texts(paths.iter().filter_map(|path| self.files.get(*path)).map(text_length).sum())?;
         Ok(paths.into_iter().map(|path| (path.clone(), self.text(path).unwrap_or_default())).collect())
+    }
+}
+
+/// Returns `true` for a link to a resource that is not part of a folder, such as `/openapi/petstore`.
+fn is_resource(link: &str) -> bool {
+    match parse_exact(link) {
+        Some(
+            ContentRef::OpenApi { .. }
+            | ContentRef::User { .. }
+            | ContentRef::Collection { .. }
+            | ContentRef::Space { .. },
+        ) => true,
+        Some(ContentRef::Page { space, .. } | ContentRef::ReusableContent { space, .. }) => space.is_some(),
+        Some(ContentRef::Url { .. } | ContentRef::File { .. } | ContentRef::Anchor { .. }) | None => false,
     }
 }
 
@@ -363,6 +379,23 @@ impl<'a> FolderReader<'a> {
             self.files.insert(asset.file.path.clone(), file.clone());
             gathered.imported += 1;
             gathered.edits.push(Edit::PutFile { file, entry });
+        }
+        Ok(())
+    }
+
+    /// Adds the variables of the space.
+    fn add_variables(
+        &self,
+        plan: &ImportPlan,
+        gathered: &mut ImportItems,
+    ) -> std::result::Result<(), FormatError> {
+        let Some(file) = &plan.variables else { return Ok(()) };
+        let text = self.folder.text(&file.path).unwrap_or_default();
+        let (found, warnings) = variables(&text, &file.path)?;
+        warnings.iter().for_each(|warning| gathered.warnings.add(warning.to_string()));
+        if !found.is_empty() {
+            let variables = found.into_iter().map(|(name, value)| (name, Some(value))).collect();
+            gathered.edits.push(Edit::SetVariables { variables });
         }
         Ok(())
     }
@@ -492,6 +525,9 @@ impl<'a> FolderReader<'a> {
                 continue;
             }
             let Some(to) = self.destination(&reference.path, reference.kind) else {
+                if is_resource(written) {
+                    continue;
+                }
                 warnings.add(format!("`{page}`: `{}` is not a page or file of the import", reference.path));
                 continue;
             };
