@@ -146,10 +146,10 @@ mod sign_in;
 mod site_forms;
 #[path = "http/site_settings.rs"]
 mod site_settings;
-#[path = "http/site_templates.rs"]
-mod site_templates;
 #[path = "http/site_space_copies.rs"]
 mod site_space_copies;
+#[path = "http/site_templates.rs"]
+mod site_templates;
 #[path = "http/slow_bodies.rs"]
 mod slow_bodies;
 #[path = "http/states.rs"]

@@ -44,14 +44,14 @@ mod other_spaces;
 mod pages;
 #[path = "site/payloads.rs"]
 mod payloads;
-#[path = "site/site_previews.rs"]
-mod site_previews;
 #[path = "site/previews.rs"]
 mod previews;
 #[path = "site/redirects.rs"]
 mod redirects;
 #[path = "site/settings.rs"]
 mod settings;
+#[path = "site/site_previews.rs"]
+mod site_previews;
 #[path = "site/spec_fields.rs"]
 mod spec_fields;
 #[path = "site/specs.rs"]

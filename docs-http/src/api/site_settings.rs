@@ -4,9 +4,10 @@ use docs_core::{
     Platform,
     model::{
         BulkRedirectResults, BulkUpsertSiteRedirects, CreateShareLink, CreateSiteRedirect, Customization,
-        CustomizationOverride, List, OrgId, PreviewSite, PublishedUrl, PublishingAuth, RedirectId, RedirectOrder, RedirectSource,
-        ResolvedRedirect, ShareLink, ShareLinkId, SiteAdaptiveSchema, SiteId, SitePreviewUrl, SiteRedirect, SiteSpaceId,
-        TemplateConditions, UpdateAdaptiveSchema, UpdatePublishingAuth, UpdateShareLink, UpdateSiteRedirect,
+        CustomizationOverride, List, OrgId, PreviewSite, PublishedUrl, PublishingAuth, RedirectId,
+        RedirectOrder, RedirectSource, ResolvedRedirect, ShareLink, ShareLinkId, SiteAdaptiveSchema, SiteId,
+        SitePreviewUrl, SiteRedirect, SiteSpaceId, TemplateConditions, UpdateAdaptiveSchema,
+        UpdatePublishingAuth, UpdateShareLink, UpdateSiteRedirect,
     },
     platform::RedirectFilter,
 };

@@ -138,8 +138,25 @@ mod tests {
     fn malformed_rison_is_rejected() {
         let deep = format!("{}1{}", "(a:".repeat(LEVELS), ")".repeat(LEVELS));
         for text in [
-            "", "plan", "!t", "!(a)", "(a)", "(a:)", "(a:1", "(a:1,)", "(,a:1)", "(a:1 )", "(a:1)x", "(a:!x)", "(a:1x)",
-            "(a:'b)", "(a:'!b')", "(a:1,a:2)", "{\"a\":1", "[1]", &deep,
+            "",
+            "plan",
+            "!t",
+            "!(a)",
+            "(a)",
+            "(a:)",
+            "(a:1",
+            "(a:1,)",
+            "(,a:1)",
+            "(a:1 )",
+            "(a:1)x",
+            "(a:!x)",
+            "(a:1x)",
+            "(a:'b)",
+            "(a:'!b')",
+            "(a:1,a:2)",
+            "{\"a\":1",
+            "[1]",
+            &deep,
         ] {
             assert!(parse_object(text).is_err(), "{text}");
         }

@@ -36,7 +36,8 @@ async fn api_token_previews_an_unpublished_site() {
     let pages = s.ask("GET", &format!("{request}/content/pages"), token, None).await.is(200, "its pages");
     assert_eq!(pages["pages"][0]["title"], "Added");
     s.ask("GET", &format!("{request}/changes"), token, None).await.is(200, "its changes");
-    let content = s.ask("GET", &format!("/v1/spaces/{space}/content"), token, None).await.is(200, "live content");
+    let content =
+        s.ask("GET", &format!("/v1/spaces/{space}/content"), token, None).await.is(200, "live content");
     assert_eq!(content["pages"], json!([]));
     let old = format!("/v1/spaces/{space}/revisions/{}", id(&content));
     s.ask("GET", &old, token, None).await.is(200, "a revision");

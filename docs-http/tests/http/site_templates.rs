@@ -21,8 +21,9 @@ async fn template_fills_an_empty_site_once() {
     let place = &structure["structure"][0];
     assert_eq!((&place["title"], &place["default"]), (&json!("Documentation"), &json!(true)));
     let space = place["space"]["id"].as_str().expect("a space");
-    let expected = s.post(&format!("/v1/orgs/{}/spaces", s.org), 201, json!({ "template": { "id": "product-docs" } }));
-    let expected = page_titles(&s, &id(&expected.await.body)).await;
+    let spaces = format!("/v1/orgs/{}/spaces", s.org);
+    let expected = s.post(&spaces, 201, json!({ "template": { "id": "product-docs" } })).await.body;
+    let expected = page_titles(&s, &id(&expected)).await;
     assert!(expected.len() > 1, "{expected:?}");
     assert_eq!(page_titles(&s, space).await, expected);
     let before = s.stored().await;
@@ -66,6 +67,7 @@ async fn new_spaces_have_the_pages_of_their_template() {
         s.invalid("POST", &path, existing, "template: must be omitted unless `spaceId` is null").await;
         assert_eq!(before, s.stored().await);
     }
-    s.invalid("POST", &spaces, json!({ "template": { "id": "novel" } }), "template.id: must be one of ").await;
+    s.invalid("POST", &spaces, json!({ "template": { "id": "novel" } }), "template.id: must be one of ")
+        .await;
     s.check().await;
 }

@@ -365,7 +365,8 @@ async fn unsupported_fields_and_long_texts_are_rejected_by_field() {
     let add = |field: &str, value: Value| json!({ "spaceId": w.names["spaceId"], field: value });
     for list in ["sections", "site-spaces"] {
         let path = format!("{site}/{list}");
-        s.invalid("POST", &path, add("pageId", json!("page")), "pageId: is not supported; omit the field").await;
+        s.invalid("POST", &path, add("pageId", json!("page")), "pageId: is not supported; omit the field")
+            .await;
         for field in ["template", "pageId"] {
             s.post(&path, 201, add(field, Value::Null)).await;
         }

@@ -27,7 +27,10 @@ async fn unpublished_site_is_shown_at_its_preview_url() {
     assert_eq!(path, format!("/preview/{id}/"));
     // The token moves from the URL to a cookie of the preview.
     let got = w.get(&format!("{path}?token={token}")).await;
-    assert_eq!((got.status, got.header("location")), (StatusCode::TEMPORARY_REDIRECT, path.trim_end_matches('/')));
+    assert_eq!(
+        (got.status, got.header("location")),
+        (StatusCode::TEMPORARY_REDIRECT, path.trim_end_matches('/'))
+    );
     let cookie = got.header("set-cookie");
     assert!(cookie.contains(&format!("Path=/preview/{id};")), "{cookie}");
     let cookie = cookie.split(';').next().expect("a cookie").to_owned();
@@ -38,7 +41,11 @@ async fn unpublished_site_is_shown_at_its_preview_url() {
     assert!(!shown.body.contains(&site), "links stay in the preview: {}", shown.body);
     assert_eq!((shown.header("cache-control"), shown.header("x-robots-tag")), ("no-store", "noindex"));
     let changed = get(&format!("{path}~/changes/{number}/")).await;
-    assert!(changed.body.contains("The slow fox") && !changed.body.contains("The quick fox"), "{}", changed.body);
+    assert!(
+        changed.body.contains("The slow fox") && !changed.body.contains("The quick fox"),
+        "{}",
+        changed.body
+    );
     let compared = get(&format!("{path}~/changes/{number}/~compare")).await;
     assert!(compared.body.contains("<del>quick </del><ins>slow </ins>fox"), "{}", compared.body);
     for path in [path.clone(), format!("{path}~/changes/{number}/")] {

@@ -7,9 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ApplySpaceTemplate,
-    Basename, Customization, Favicon, Level, Patch, ProxyOrigin, SiteHostname, SiteId, SiteSpaceId,
-    SiteStructure, SiteTitle, SpaceId, Timestamp, Unsupported, Visibility, list::constants,
+    ApplySpaceTemplate, Basename, Customization, Favicon, Level, Patch, ProxyOrigin, SiteHostname, SiteId,
+    SiteSpaceId, SiteStructure, SiteTitle, SpaceId, Timestamp, Unsupported, Visibility, list::constants,
     patch::deserialize_non_null,
 };
 

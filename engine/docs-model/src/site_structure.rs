@@ -5,9 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ApplySpaceTemplate,
-    BoundedText, Condition, ExternalLinkId, Icon, LocalizedText, LocalizedTitle, Patch, SectionGroupId,
-    SectionId, SitePath, SiteSpace, SiteTitle, Unsupported, Url, condition, list::constants,
+    ApplySpaceTemplate, BoundedText, Condition, ExternalLinkId, Icon, LocalizedText, LocalizedTitle, Patch,
+    SectionGroupId, SectionId, SitePath, SiteSpace, SiteTitle, Unsupported, Url, condition, list::constants,
     patch::deserialize_non_null,
 };
 

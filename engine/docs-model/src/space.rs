@@ -5,12 +5,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as SerdeError};
 
 use super::{
-    ApplySpaceTemplate,
-    BoundedText, CollectionId, DefaultLevel, Emoji, IntegrationName, OrgId, Patch, RevisionId, Role, SpaceId,
-    SpaceMergeRules, Timestamp, TranslationLanguage, Unsupported, Url,
-    list::constants,
-    patch::deserialize_non_null,
-    unsupported::reject_computed_source,
+    ApplySpaceTemplate, BoundedText, CollectionId, DefaultLevel, Emoji, IntegrationName, OrgId, Patch,
+    RevisionId, Role, SpaceId, SpaceMergeRules, Timestamp, TranslationLanguage, Unsupported, Url,
+    list::constants, patch::deserialize_non_null, unsupported::reject_computed_source,
 };
 
 constants! {

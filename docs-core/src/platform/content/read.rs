@@ -495,9 +495,7 @@ impl Platform {
         let bearer = match &visitor.preview {
             // Change requests and former revisions contain files that the live content does not.
             Some(preview) => Bearer::for_member(&preview.actor(&placement.site.organization, self.urls())?)?,
-            None => {
-                Bearer::Visitor(VisitorBearer::new(visitor, &placement.site.id, &claims, self.now()))
-            }
+            None => Bearer::Visitor(VisitorBearer::new(visitor, &placement.site.id, &claims, self.now())),
         };
         let space = access.space();
         Ok(ReadableRevision {

@@ -14,9 +14,7 @@ use crate::{
     platform::{
         content::edit::append::Append,
         exchange::import::{ImportItems, folder::Folder},
-        kernel::{
-            content_version::ContentVersion, platform::Platform, request::Right, write::ready_answer,
-        },
+        kernel::{content_version::ContentVersion, platform::Platform, request::Right, write::ready_answer},
         nouns::{SpaceHandle, Spaces},
     },
     policy::SpaceAction,

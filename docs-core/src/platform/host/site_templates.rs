@@ -123,7 +123,10 @@ impl Platform {
             if template.is_some() {
                 return Err(Error::invalid("template", "must be omitted unless `spaceId` is null"));
             }
-            return id.parse().map(PartSpace::Existing).map_err(|_| Error::invalid("spaceId", "no such space"));
+            return id
+                .parse()
+                .map(PartSpace::Existing)
+                .map_err(|_| Error::invalid("spaceId", "no such space"));
         }
         let domain = self.part_space_domain(actor, of).await?;
         let storing = self.begin_write_window();

@@ -28,5 +28,7 @@ pub const WEBHOOKS: &str = "webhooks";
 pub const WELL_KNOWN: &str = ".well-known";
 
 /// All reserved segments.
-pub const ALL: &[&str] =
-    &[API, APP, EXPLORER, FILES, HEALTH, METRICS, OPENAPI, PREVIEW, READY, ROBOTS, SAML, SITES, WEBHOOKS, WELL_KNOWN];
+pub const ALL: &[&str] = &[
+    API, APP, EXPLORER, FILES, HEALTH, METRICS, OPENAPI, PREVIEW, READY, ROBOTS, SAML, SITES, WEBHOOKS,
+    WELL_KNOWN,
+];

@@ -7,9 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Error, ErrorKind, Result,
-    model::{
-        PreviewSite, ResolveUrl, ResolvedContent, ResolvedUrl, SiteId, SitePreviewUrl, SiteSpaceId,
-    },
+    model::{PreviewSite, ResolveUrl, ResolvedContent, ResolvedUrl, SiteId, SitePreviewUrl, SiteSpaceId},
     platform::{
         access,
         kernel::{
@@ -47,7 +45,9 @@ impl<'p> Caller<'p> {
     pub async fn resolve_url(self, ask: &'p ResolveUrl) -> Result<ResolvedUrl> {
         let address = WebAddress::parse("url", ask.url.as_str())?;
         match self.platform.find_preview(&address)? {
-            Some((site, used)) => self.platform.resolve_preview(&self.actor(), ask, (site, address, used)).await,
+            Some((site, used)) => {
+                self.platform.resolve_preview(&self.actor(), ask, (site, address, used)).await
+            }
             None => self.platform.resolve_url(ask).await,
         }
     }
@@ -110,9 +110,12 @@ impl Platform {
         let address = WebAddress::parse("target", target)?;
         let used = match self.find_preview(&address)? {
             Some((id, used)) => (id == site.id).then_some(used),
-            None => self.find_mount(tx, &address).await?.filter(|(found, _)| found.id == site.id).map(|it| it.1),
+            None => {
+                self.find_mount(tx, &address).await?.filter(|(found, _)| found.id == site.id).map(|it| it.1)
+            }
         };
-        let used = used.ok_or_else(|| Error::invalid("target", "must be a URL of the site or of its preview"))?;
+        let used =
+            used.ok_or_else(|| Error::invalid("target", "must be a URL of the site or of its preview"))?;
         Ok(address.rest(used).trim_start_matches('/').to_owned())
     }
 
@@ -146,7 +149,8 @@ impl Platform {
         match actor {
             Actor::Visitor(visitor) if visitor.preview.is_some() => Ok(visitor.clone()),
             Actor::Visitor(_) => {
-                let message = "a preview requires the token of a member, or of `getSitePublishingPreviewById`";
+                let message =
+                    "a preview requires the token of a member, or of `getSitePublishingPreviewById`";
                 Err(Error::new(ErrorKind::Unauthenticated, message))
             }
             Actor::User(_) | Actor::Token(_) | Actor::Platform => {

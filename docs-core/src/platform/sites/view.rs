@@ -108,7 +108,9 @@ impl Platform {
                 let url = |segments: &[&str]| opened.url(self.urls(), segments);
                 let outline = &opened.outline;
                 live.flatten()
-                    .filter_map(|space| self.published_space_view((&opened.site, outline), &places, space, &url))
+                    .filter_map(|space| {
+                        self.published_space_view((&opened.site, outline), &places, space, &url)
+                    })
                     .collect()
             }
         };

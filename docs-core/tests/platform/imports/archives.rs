@@ -296,7 +296,9 @@ async fn archives_set_variables_and_keep_links_to_resources() {
     ];
     let warnings = s.import_archive(&files).await;
     assert_eq!(warnings.len(), 2, "{warnings:?}");
-    assert!(warnings.iter().any(|warning| warning == "`README.md`: `gone` is not a page or file of the import"));
+    assert!(
+        warnings.iter().any(|warning| warning == "`README.md`: `gone` is not a page or file of the import")
+    );
     assert!(warnings.iter().any(|warning| warning.starts_with(".gitbook/vars.yaml: skipped variable ")));
     let content = s.w.as_admin().content(&s.of).get(Default::default()).await.expect("content");
     let variables = serde_json::to_value(&content).expect("JSON")["variables"].clone();

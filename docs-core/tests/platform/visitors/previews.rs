@@ -5,8 +5,8 @@ use std::time::Duration;
 use docs_core::{
     ErrorKind,
     model::{
-        ChangeRequest, ContentUpdateChange, Patch, PreviewSite, PublishedUrl, ResolveUrl, ResolvedContent, ResolvedUrl,
-        Role, SiteId, SiteSpaceId, SiteVisibility, SpaceId, UpdateContent, UpdateSpace,
+        ChangeRequest, ContentUpdateChange, Patch, PreviewSite, PublishedUrl, ResolveUrl, ResolvedContent,
+        ResolvedUrl, Role, SiteId, SiteSpaceId, SiteVisibility, SpaceId, UpdateContent, UpdateSpace,
     },
     platform::{Actor, ContentOptions, Visitor},
 };
@@ -45,7 +45,8 @@ impl Unpublished {
 
     /// Returns the preview URL that an actor receives, without its token, and the visitor of the token.
     async fn preview(&self, actor: &Actor, asked: PreviewSite) -> docs_core::Result<(String, Actor)> {
-        let url = self.w.platform.as_actor(actor).org(&self.w.org).site(&self.docs).preview(&asked).await?.url;
+        let url =
+            self.w.platform.as_actor(actor).org(&self.w.org).site(&self.docs).preview(&asked).await?.url;
         let (url, token) = url.split_once("?token=").expect("a token");
         Ok((url.to_owned(), self.w.platform.authenticate(token).await?))
     }
@@ -114,7 +115,9 @@ async fn previews_require_access_to_the_site() {
     let other = site(&it.w, "Other").await;
     let other = url.replace(it.docs.as_str(), other.as_str());
     resolve(&it.w, &visitor, &other).await.refused(ErrorKind::NotFound);
-    it.w.platform.resolve_url(&serde_json::from_value(json!({ "url": url })).expect("a request")).await
+    it.w.platform
+        .resolve_url(&serde_json::from_value(json!({ "url": url })).expect("a request"))
+        .await
         .refused(ErrorKind::NotFound);
     // The content token of a visitor of the published site gives no access.
     show(&it.w, &it.docs, SiteVisibility::Public).await;
@@ -163,7 +166,9 @@ async fn preview_targets_are_urls_of_the_site() {
     ] {
         assert_eq!(it.preview(&it.w.admin, at(&target)).await.expect("a preview").0, opened);
     }
-    for target in ["https://elsewhere.example/", &format!("{base}/app"), &format!("{base}/preview/{}/", it.guide)] {
+    for target in
+        ["https://elsewhere.example/", &format!("{base}/app"), &format!("{base}/preview/{}/", it.guide)]
+    {
         let refused = it.preview(&it.w.admin, at(target)).await.refused(ErrorKind::Invalid);
         assert!(refused.message().starts_with("target: "), "{refused}");
     }
@@ -232,7 +237,8 @@ async fn previews_evaluate_the_given_claims() {
     let (docs, guide) = (adapted(&w).await, space(&w, "Guide").await);
     place(&w, &docs, &guide).await;
     let page = add(&w, &guide, "Beta", "For testers.").await;
-    let hide = json!({ "operation": "update_page", "page": page, "condition": "visitor.claims.beta == true" });
+    let hide =
+        json!({ "operation": "update_page", "page": page, "condition": "visitor.claims.beta == true" });
     edit(&w, &guide, json!([hide])).await.expect("hidden");
     for (claims, expected) in [(json!({ "beta": true }), vec!["Beta"]), (json!({}), vec![])] {
         let asked = PreviewSite { claims: claims.as_object().cloned(), ..PreviewSite::default() };
@@ -243,7 +249,8 @@ async fn previews_evaluate_the_given_claims() {
             panic!("{url} redirects");
         };
         let visitor = w.platform.authenticate(&content.api_token).await.expect("a visitor");
-        let pages = w.platform.as_actor(&visitor).space(&guide).content().list_pages(ContentOptions::default()).await;
+        let pages =
+            w.platform.as_actor(&visitor).space(&guide).content().list_pages(ContentOptions::default()).await;
         assert_eq!(titles(&pages.expect("readable")).expect("titles"), expected, "{claims}");
     }
 }

@@ -399,7 +399,9 @@ pub(super) async fn candidates(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> R
         let conditions = match place.section.as_ref().map(|id| sections.get(id)) {
             None => [place.condition.clone(), None],
             // Drafts of groups are excluded when the whole site is loaded.
-            Some(Some(section)) if visitor.sees_drafts() || !section.draft => [place.condition.clone(), section.condition.clone()],
+            Some(Some(section)) if visitor.sees_drafts() || !section.draft => {
+                [place.condition.clone(), section.condition.clone()]
+            }
             // In a draft, or its section is deleted, so it is in no outline.
             Some(_) => continue,
         };

@@ -45,9 +45,7 @@ impl SitePreview {
         match &self.member {
             Signer::Key(_) => Err(Error::not_found("site")),
             Signer::Member(user) => Ok(Actor::Token(TokenUser::new(user.clone(), None, urls))),
-            Signer::Session(user) => {
-                Ok(Actor::Token(TokenUser::new(user.clone(), Some(org.clone()), urls)))
-            }
+            Signer::Session(user) => Ok(Actor::Token(TokenUser::new(user.clone(), Some(org.clone()), urls))),
             Signer::Host(user) => Ok(Actor::User(user.clone())),
         }
     }

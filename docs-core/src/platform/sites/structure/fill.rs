@@ -60,6 +60,7 @@ fn require_empty(outline: &SiteOutline) -> Result<()> {
     if outline.nodes().is_empty() && outline.all_places().is_empty() {
         return Ok(());
     }
-    let message = "the site is not empty; a template can only be applied to a site without spaces, sections and links";
+    let message =
+        "the site is not empty; a template can only be applied to a site without spaces, sections and links";
     Err(Error::conflict(message))
 }
