@@ -15,7 +15,7 @@ use crate::{
             platform::Platform,
             urls::percent_encode,
         },
-        nouns::{Caller, SiteHandle},
+        nouns::{Caller, SiteHandle, SiteRef},
         publishing::{
             address::WebAddress,
             resolve::{RequestedAddress, check_claims_size, no_published_content, serialize_unsigned_claims},
@@ -72,7 +72,7 @@ impl<'p> SiteHandle<'p> {
         let claims = asked.claims.clone().unwrap_or_default();
         check_claims_size("claims", &Value::Object(claims.clone()).to_string())?;
         let options = PreviewOptions { drafts: asked.draft.unwrap_or(true), claims };
-        let visitor = platform.preview_visitor(actor, at.site, options)?;
+        let visitor = platform.preview_visitor(&tx, actor, at, options).await?;
         let rest = match &asked.target {
             Some(target) => platform.path_in_site(&tx, &site, target.as_str()).await?,
             None => String::new(),
@@ -126,14 +126,14 @@ impl Platform {
         ask: &ResolveUrl,
         (id, mut address, used): (SiteId, WebAddress, usize),
     ) -> Result<ResolvedUrl> {
-        let mut visitor = self.previewing_visitor(actor, &id)?;
+        let version = PreviewedVersion::split_off(&mut address, used);
+        let tx = self.read().await?;
+        let site = tx.get::<SiteRecord>(&SiteRecord::key_for(&id)).await?.ok_or_else(no_published_content)?;
+        let mut visitor = self.previewing_visitor(&tx, actor, &site).await?;
         let given = ask.visitor.clone().unwrap_or_default();
         if given.unsigned_claims.as_ref().is_some_and(|claims| !claims.is_empty()) {
             visitor.unsigned = serialize_unsigned_claims(&given)?;
         }
-        let version = PreviewedVersion::split_off(&mut address, used);
-        let tx = self.read().await?;
-        let site = tx.get::<SiteRecord>(&SiteRecord::key_for(&id)).await?.ok_or_else(no_published_content)?;
         let parts = self.site_parts(&tx, &visitor, site).await?.ok_or_else(no_published_content)?;
         drop(tx);
         let visit = parts.visible().await?;
@@ -145,7 +145,7 @@ impl Platform {
     }
 
     /// Returns the visitor of a preview: the one identified by the caller's token, or the member.
-    fn previewing_visitor(&self, actor: &Actor, site: &SiteId) -> Result<Visitor> {
+    async fn previewing_visitor(&self, tx: &Tx, actor: &Actor, site: &SiteRecord) -> Result<Visitor> {
         match actor {
             Actor::Visitor(visitor) if visitor.preview.is_some() => Ok(visitor.clone()),
             Actor::Visitor(_) => {
@@ -154,7 +154,9 @@ impl Platform {
                 Err(Error::new(ErrorKind::Unauthenticated, message))
             }
             Actor::User(_) | Actor::Token(_) | Actor::Platform => {
-                self.preview_visitor(actor, site, PreviewOptions { drafts: true, claims: Map::new() })
+                let at = SiteRef { org: &site.organization, site: &site.id };
+                let options = PreviewOptions { drafts: true, claims: Map::new() };
+                self.preview_visitor(tx, actor, at, options).await
             }
         }
     }

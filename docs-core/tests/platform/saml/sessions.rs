@@ -6,8 +6,8 @@ use bytes::Bytes;
 use docs_core::{
     Actor, ErrorKind,
     model::{
-        CreateLinkInvite, CreateOrganization, CreateSpace, Patch, ResolveUrl, Role, SiteVisibility, SpaceId,
-        UpdateOrganization, UpdateUser,
+        CreateLinkInvite, CreateOrganization, CreateSite, CreateSpace, Patch, PreviewSite, ResolveUrl, Role,
+        SiteVisibility, SpaceId, UpdateOrganization, UpdateUser,
     },
     platform::{ContentOptions, ContentVersion, NewToken, NewUpload, SamlAnswer},
     store::PageRequest,
@@ -209,6 +209,36 @@ async fn session_is_valid_only_in_its_own_organization() {
     w.platform.as_actor(&own).space(&space).get().await.expect("the space");
     me.audit_log(&Default::default(), &PageRequest::default()).await.refused(ErrorKind::Forbidden);
     w.as_admin().org(&w.org).get().await.expect("an actor of the host is not held to it");
+}
+
+#[tokio::test]
+async fn session_previews_sites_of_its_organization_only() {
+    let w = world().await;
+    let of = provider(&w, json!({ "defaultRole": "admin" })).await;
+    let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");
+    let (grace, user) = (bearer(&w, &session.token).await, session.user.id);
+    let title = "Other".parse().expect("a title");
+    let zoe = person(&w.platform, "Zoe").await;
+    let orgs = w.platform.as_platform().orgs();
+    let other = orgs.create(title, zoe.user().expect("a user")).await.expect("an organization").id;
+    w.platform.as_platform().org(&other).member(&user).put(Some(Role::Admin)).await.expect("a member");
+    let own = given(&w, &grace).await;
+    for (org, has_session) in [(&w.org, true), (&other, false)] {
+        let new = CreateSite { create_space: Some(true), ..CreateSite::default() };
+        let admin = if has_session { &w.admin } else { &zoe };
+        let site = w.platform.as_actor(admin).org(org).sites().create(new).await.expect("a site");
+        let ask = ask(&site.urls.preview, &Value::Null);
+        assert!(w.platform.as_actor(&own).resolve_url(&ask).await.is_ok(), "her token is valid in both");
+        let found = w.platform.as_actor(&grace).resolve_url(&ask).await;
+        let preview = PreviewSite::default();
+        let url = w.platform.as_actor(&grace).org(org).site(&site.id).preview(&preview).await;
+        if has_session {
+            assert!(found.is_ok() && url.is_ok(), "{found:?} {url:?}");
+        } else {
+            found.refused(ErrorKind::NotFound);
+            url.refused(ErrorKind::NotFound);
+        }
+    }
 }
 
 /// Administrators retain access with tokens.

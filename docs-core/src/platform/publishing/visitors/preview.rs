@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::UNSIGNED;
 use crate::{
     Error, ErrorKind, Result,
-    model::{OrgId, SiteId, SpaceId},
+    model::{OrgId, SpaceId},
     platform::{
         access::{self, AccessResolver},
         kernel::{
@@ -52,22 +52,25 @@ impl SitePreview {
 }
 
 impl Platform {
-    /// Returns the visitor for the preview of a site by a member. Access is checked when the visitor reads.
+    /// Returns the visitor for the preview of a site by a member. Access is checked again when the visitor reads.
     ///
     /// # Errors
-    /// `Forbidden` for an actor without a user.
-    pub(in crate::platform) fn preview_visitor(
+    /// `NotFound` without access to the site; `Forbidden` for an actor without a user.
+    pub(in crate::platform) async fn preview_visitor(
         &self,
+        tx: &Tx,
         actor: &Actor,
-        site: &SiteId,
+        at: SiteRef<'_>,
         options: PreviewOptions,
     ) -> Result<Visitor> {
+        // The session of another organization is not one of the organization of the site.
+        access::site(tx, actor, at).await?;
         let signer = Signer::from_actor(actor);
         let member = signer.ok_or_else(|| Error::forbidden("only a user can preview a site"))?;
         let PreviewOptions { drafts, claims: mut signed } = options;
         let unsigned = signed.remove(UNSIGNED).unwrap_or_else(|| Value::Object(Map::new()));
         Ok(Visitor {
-            site: Some(site.clone()),
+            site: Some(at.site.clone()),
             pass: Pass::None,
             signed_by: None,
             until: Some((self.now().time() + PREVIEW_WINDOW).timestamp()),
