@@ -266,8 +266,8 @@ async fn site_role_has_the_rights_of_the_organization_role() {
                 let expected = match op.id.as_str() {
                     // Guests cannot see each other.
                     id if id.contains("Permissions") && organization.is_none() => 403,
-                    // The copy of the space is created in the organization.
-                    "duplicateSiteSpace" if organization != Some(Role::Create) => 403,
+                    // The new space is created in the organization.
+                    "applyTemplateToSite" | "duplicateSiteSpace" if organization != Some(Role::Create) => 403,
                     _ => cell.status(&op.method, done(w.s.document, &op.id)),
                 };
                 let answer = w.send(op, &w.path(op), Some(&bearer(&token))).await;

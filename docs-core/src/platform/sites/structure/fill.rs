@@ -11,7 +11,7 @@ use crate::{
     model::SiteSpaceId,
     platform::{
         access,
-        kernel::{actor::Actor, platform::Platform},
+        kernel::{actor::Actor, platform::Platform, write::ready_answer},
         nouns::SiteRef,
         publishing::outline::SiteOutline,
         sites::manage::SiteTarget,
@@ -42,7 +42,7 @@ impl Platform {
         let (on, id) = (SiteTarget::new(actor, of), self.id());
         let operation = site_fill(&on, space, &id);
         self.check_part_space(space)?;
-        self.write(actor, &operation).await
+        self.write_and_show(actor, &operation, |_| ready_answer(Ok(()))).await
     }
 }
 
