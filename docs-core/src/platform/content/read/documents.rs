@@ -192,8 +192,8 @@ impl Platform {
 
 impl ReadableRevision {
     /// Returns the variables of the page on which the visitor sees this document. Fails if no visible page or reusable
-    /// content block currently has this document, even if the visitor knows its id. Members can read every document
-    /// whose id they know.
+    /// content block currently has this document, even if the visitor knows its id. Members, and the visitors of
+    /// previews, can read every document whose id they know.
     async fn read_variables(&self, filter: &ContentFilter, body: &Body) -> Result<Variables> {
         if !filter.hides() {
             return Ok(Variables::new());
@@ -210,6 +210,11 @@ impl ReadableRevision {
             if filter.sees(LinkTarget::Reusable(id.clone())).await? {
                 return Ok(Variables::new());
             }
+        }
+        // A preview also returns the ids of documents in change requests and former revisions. File URLs of a preview
+        // are those of its member.
+        if self.bearer.user().is_some() {
+            return Ok(Variables::new());
         }
         Err(Error::not_found("document"))
     }
