@@ -288,17 +288,18 @@ impl Addresses {
                 ReferenceTarget { href, name: Some(name), is_outside: false }
             }
             ContentRef::Anchor { anchor, page, space } => {
+                // The source can contain the anchor in encoded form.
+                let anchor = decode_anchor(anchor);
                 let whole = match (page, space) {
                     (Some(page), space) => {
                         self.target(&ContentRef::Page { page: page.clone(), space: space.clone() })
                     }
                     (None, Some(space)) => self.target(&ContentRef::Space { space: space.clone() }),
                     (None, None) => {
-                        ReferenceTarget { href: Some(String::new()), ..ReferenceTarget::default() }
+                        let name = Some(format!("#{anchor}"));
+                        ReferenceTarget { href: Some(String::new()), name, is_outside: false }
                     }
                 };
-                // The source can contain the anchor in encoded form.
-                let anchor = decode_anchor(anchor);
                 let place = utf8_percent_encode(&anchor, SEGMENT);
                 ReferenceTarget { href: whole.href.map(|href| format!("{href}#{place}")), ..whole }
             }

@@ -1,7 +1,7 @@
 //! Images, files and link cards.
 
 use docs_core::{
-    content::document,
+    content::document::card_label,
     model::{Block, BlockKind, ContentRef, ImageAlign, ImageData, Length, Node},
 };
 use maud::{Markup, html};
@@ -125,11 +125,7 @@ impl Renderer<'_> {
     /// Renders the card of a reference. The card of a URL shows the label in the source of the block.
     pub(super) fn reference_card(&self, block: &Block, target: &ContentRef) -> Markup {
         let to = self.target(target);
-        let written = match target {
-            ContentRef::Url { .. } => block.spelling.as_deref().and_then(written_label),
-            _ => None,
-        };
-        let name = written.or_else(|| to.name.clone()).unwrap_or_else(|| "…".to_owned());
+        let name = card_label(block).or_else(|| to.name.clone()).unwrap_or_else(|| "…".to_owned());
         self.named_card(&to, &name, None, None)
     }
 
@@ -163,14 +159,6 @@ impl Renderer<'_> {
         };
         self.card(target, size.as_deref(), self.fragments(block, at.child()))
     }
-}
-
-/// Returns the text within the tags of a reference block: the label of its link.
-fn written_label(source: &str) -> Option<String> {
-    let (inside, _) = source.split_once("%}")?.1.rsplit_once("{%")?;
-    let document = document::parse(inside.trim());
-    let text = document::plain_text(&document::reading_view(&document));
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 /// Renders the placeholder for an image that cannot be loaded: its alternative text, otherwise its URL.

@@ -1,7 +1,11 @@
 //! Rendering of text and inline elements.
 
-use docs_core::model::{
-    BlockKind, ButtonKind, ContentRef, Inline, InlineImageSize, InlineKind, Leaf, MarkColor, MarkKind, Node,
+use docs_core::{
+    content::document::mention_label,
+    model::{
+        BlockKind, ButtonKind, ContentRef, Inline, InlineImageSize, InlineKind, Leaf, MarkColor, MarkKind,
+        Node,
+    },
 };
 use maud::{Markup, html};
 
@@ -74,7 +78,8 @@ impl Renderer<'_> {
             }),
             InlineKind::Mention { target } => {
                 let to = self.target(target);
-                let name = to.name.clone().unwrap_or_else(|| mention(target).to_owned());
+                let name = mention_label(inline).or_else(|| to.name.clone());
+                let name = name.unwrap_or_else(|| mention(target).to_owned());
                 self.link(&to, Some("mention"), html! { (name) })
             }
             InlineKind::Emoji { code } => html! { span.emoji { (emoji(code)) } },

@@ -1,6 +1,9 @@
 //! The plain text of documents.
 
-use docs_core::model::{InlineKind, Node};
+use docs_core::{
+    content::document::mention_label,
+    model::{InlineKind, Node},
+};
 
 use crate::emoji::emoji;
 
@@ -24,10 +27,10 @@ pub(crate) fn plain_text(nodes: &[Node]) -> String {
                     InlineKind::Expression { expression } => out.push_str(expression),
                     InlineKind::Button { label, .. } => out.push_str(label),
                     InlineKind::InlineImage { alt, .. } => out.push_str(alt.as_deref().unwrap_or_default()),
-                    InlineKind::Link { .. }
-                    | InlineKind::Mention { .. }
-                    | InlineKind::Icon { .. }
-                    | InlineKind::Annotation {} => {}
+                    InlineKind::Mention { .. } => {
+                        out.push_str(&mention_label(inline).unwrap_or_default());
+                    }
+                    InlineKind::Link { .. } | InlineKind::Icon { .. } | InlineKind::Annotation {} => {}
                 }
                 stack.extend(inline.nodes.iter().rev());
             }

@@ -344,6 +344,32 @@ async fn readers_see_content_instead_of_preserved_markup() {
 }
 
 #[tokio::test]
+async fn references_to_urls_show_their_labels() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let other = w.page(&space, "Other page", "Text.").await;
+    let text = format!(
+        "## [Head](https://a.test/h \"mention\")\n\n## Two\n\n[The *API*](https://a.test/b \"mention\") \
+         [b.md](x/b.md \"mention\") [#two](#two \"mention\") [x](/pages/{other} \"mention\")\n\n\
+         | a |\n| - |\n| <a href=\"https://a.test/c\" data-mention>Cell</a> |\n\n\
+         {{% content-ref url=\"https://a.test/d\" %}}\n[Card](https://a.test/d)\n{{% endcontent-ref %}}\n"
+    );
+    w.page(&space, "Uses", &text).await;
+    let (_, site) = w.site("Docs", &space).await;
+    let page = w.html(&format!("{site}uses")).await;
+    for part in [
+        "<a class=\"mention\" href=\"https://a.test/b\" rel=\"noopener\">The API</a>",
+        "</a> b.md <a class=\"mention\" href=\"#two\">#two</a>",
+        ">Other page</a>",
+        ">Cell</a>",
+        "<span class=\"name\">Card</span>",
+        "<a href=\"#section\" dir=\"auto\">Head</a>",
+    ] {
+        assert!(page.contains(part), "{part}:\n{page}");
+    }
+}
+
+#[tokio::test]
 async fn deeply_nested_lists_render_all_text() {
     let w = World::new().await;
     let space = w.space("Guide").await;

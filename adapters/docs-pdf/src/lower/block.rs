@@ -1,5 +1,6 @@
 //! Lowering of blocks.
 
+use docs_markup::document::card_label;
 use docs_model::{
     Block, BlockKind, ContentRef, HeadingData, HintStyle, ImageAlign, ImageData, IntegrationData, Length,
     Node, TextAlign,
@@ -120,7 +121,7 @@ impl BookLowering<'_> {
             BlockKind::Embed { url, .. } => {
                 return self.lower_card(block, &ContentRef::Url { url: url.clone() }, at, out);
             }
-            BlockKind::ContentRef { target } => self.card(target, None)?,
+            BlockKind::ContentRef { target } => self.reference_card(block, target)?,
             BlockKind::Integration(data) => self.integration(data)?,
             BlockKind::Swagger { path: name, method, target, .. }
             | BlockKind::OpenapiOperation { path: name, method, target }
@@ -452,8 +453,27 @@ impl BookLowering<'_> {
 
     /// Creates a framed line with the name of a link target.
     fn card(&mut self, target: &ContentRef, note: Option<String>) -> LayoutResult<ShownPart> {
+        let name = self.name(target)?;
+        self.named_card(target, &name, note)
+    }
+
+    /// Lowers the card of a reference. The card of a URL shows the label in the source of the block.
+    fn reference_card(&mut self, block: &Block, target: &ContentRef) -> LayoutResult<ShownPart> {
+        let name = match card_label(block) {
+            Some(label) => self.one_line(&label)?,
+            None => self.name(target)?,
+        };
+        self.named_card(target, &name, None)
+    }
+
+    fn named_card(
+        &mut self,
+        target: &ContentRef,
+        name: &str,
+        note: Option<String>,
+    ) -> LayoutResult<ShownPart> {
         self.count(CARD_PARTS)?;
-        let name = Breaker::new(60).run(&self.name(target)?);
+        let name = Breaker::new(60).run(name);
         let c = vec![self.link(target, vec![text(name)])?];
         let note = self.optional_line(note.as_deref())?.map(|note| Breaker::new(60).run(&note));
         Ok(ShownTag::Card { c, note }.into())

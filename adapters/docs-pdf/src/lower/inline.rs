@@ -1,5 +1,6 @@
 //! Lowering of inline content.
 
+use docs_markup::document::mention_label;
 use docs_model::{
     BlockKind, ButtonKind, ContentRef, Inline, InlineImageSize, InlineKind, MarkColor, MarkKind, Node,
     TextNode,
@@ -89,7 +90,11 @@ impl BookLowering<'_> {
                 out.push(self.link(target, c)?);
             }
             InlineKind::Mention { target } => {
-                let name = breaker.run(&self.name(target)?);
+                let name = match mention_label(inline) {
+                    Some(label) => self.one_line(&label)?,
+                    None => self.name(target)?,
+                };
+                let name = breaker.run(&name);
                 out.push(self.link(target, vec![text(name)])?);
             }
             InlineKind::Emoji { code } => out.push(text(self.clean(&emoji(code))?)),

@@ -77,6 +77,15 @@ fn variants_of_emoji_are_drawn_without_a_box() {
 }
 
 #[test]
+fn references_to_urls_show_their_labels() {
+    let text = "[Beam](https://a.test/b \"mention\")\n\n\
+                {% content-ref url=\"https://a.test/d\" %}\n[Card](https://a.test/d)\n{% endcontent-ref %}\n";
+    let blocks = docs_markup::document::parse(text).nodes;
+    let shown = set("labels", &book("Labels", vec![page("one", "A page", blocks)])).sheets.concat();
+    assert!(shown.contains("Beam") && shown.contains("Card") && !shown.contains("a.test"), "{shown}");
+}
+
+#[test]
 fn text_of_an_emoji_sequence_is_complete() {
     let family = "👩\u{200d}👩\u{200d}👧";
     let read = set("family", &book("Family", vec![page("one", "A page", vec![paragraph(family)])]));

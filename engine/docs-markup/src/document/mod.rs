@@ -39,6 +39,7 @@ mod html_blocks;
 mod inlines;
 mod invalid;
 mod keys;
+mod labels;
 mod limits;
 mod lines;
 mod marks;
@@ -80,6 +81,7 @@ pub use self::{
     comparison::is_same,
     filled::fill_empty_blocks,
     invalid::Invalid,
+    labels::{card_label, mention_label},
     memory::memory,
     reading_view::{into_reading_view, reading_view},
     revert::revert_blocks,

@@ -2,7 +2,10 @@
 
 use docs_model::{Block, BlockKind, Document, Inline, InlineKind, Leaf, Node, TextNode};
 
-use super::keys;
+use super::{
+    keys,
+    labels::{mention_label, mention_source},
+};
 
 /// A section of a document: a heading and the text below it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -170,15 +173,12 @@ fn write_inline_text(inline: &Inline, out: &mut String) {
         InlineKind::InlineImage { alt, .. } => out.push_str(alt.as_deref().unwrap_or_default()),
         InlineKind::Expression { expression } => out.push_str(expression),
         InlineKind::Mention { .. } => {
-            out.push_str(inline.spelling.as_deref().and_then(mention).unwrap_or_default());
+            let source =
+                || inline.spelling.as_deref().and_then(mention_source).unwrap_or_default().to_owned();
+            out.push_str(&mention_label(inline).unwrap_or_else(source));
         }
         InlineKind::Icon { .. } => {}
     }
-}
-
-/// Returns the label in the spelling of a mention.
-fn mention(spelling: &str) -> Option<&str> {
-    spelling.split_once('[')?.1.split_once("](").map(|(label, _)| label)
 }
 
 /// Maximum number of characters in a preview.
