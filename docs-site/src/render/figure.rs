@@ -95,13 +95,13 @@ impl Renderer<'_> {
                     _ => image_fallback(target, alt),
                 };
             };
-            // If only the width is set, the height follows from the aspect ratio.
+            // If only one side is set, the other follows from the aspect ratio.
+            let natural =
+                picture.width.zip(picture.height).filter(|(width, height)| *width > 0.0 && *height > 0.0);
             let (width, height) = match (width, height) {
                 (None, None) => (picture.width, picture.height),
-                (Some(width), None) => {
-                    let ratio = picture.width.filter(|width| *width > 0.0).zip(picture.height);
-                    (Some(width), ratio.map(|(of, to)| width * to / of))
-                }
+                (Some(width), None) => (Some(width), natural.map(|(of, to)| width * to / of)),
+                (None, Some(height)) => (natural.map(|(to, of)| height * to / of), Some(height)),
                 given => given,
             };
             html! {

@@ -55,6 +55,29 @@ async fn long_words_wrap_on_phones_and_desktops() {
     browser.end().await;
 }
 
+/// A picture of 4 by 2 pixels.
+const PICTURE: &str = "data:image/gif;base64,R0lGODlhBAACAIAAAP///wAAACH5BAAAAAAALAAAAAAEAAIAAAIDhI9WADs=";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn images_have_the_size_that_the_author_set() {
+    let Some(mut browser) = Browser::start().await else { return };
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let (_, bytes) = PICTURE.split_once(',').expect("a comma");
+    let file = json!({ "name": "a.gif", "base64": bytes, "contentType": "image/gif", "ref": "p" });
+    let image = |set: &str| format!("<img src=\"/files/p\" alt=\"\" {set}>\n\n");
+    let text: String =
+        ["", "width=\"80\"", "height=\"60\"", "width=\"80\" height=\"40\""].map(image).concat();
+    let page = json!({ "operation": "insert_page", "title": "Page", "document": { "markdown": text } });
+    w.edit(&space, json!([{ "operation": "insert_files", "files": [file] }, page])).await;
+    let (_, path) = w.site("Docs", &space).await;
+    browser.open(&format!("{}{path}", w.serve().await)).await;
+    let sizes =
+        "[...document.querySelectorAll('article img')].map((it) => [it.clientWidth, it.clientHeight])";
+    assert_eq!(browser.eval(sizes).await, json!([[4, 2], [80, 40], [120, 60], [80, 40]]));
+    browser.end().await;
+}
+
 /// A page with a long word in each kind of block.
 fn text(long: &str) -> String {
     format!(
