@@ -1,9 +1,12 @@
 //! Records of spaces.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::{CHILDREN, Parent, child_rows, counter};
 use crate::{
+    content::gitsync::BookFormat,
     model::{
         ChangeRequestId, CollectionId, ContentTarget, DefaultLevel, EditMode, Emoji, GitInstallationStatus,
         GitProvider, GitSync, GitSyncDirection, GitSyncEvent, OrgId, Rank, RevisionId, SetGitSync, SpaceId,
@@ -125,6 +128,18 @@ pub struct ContentPaths {
     /// The project directory. It is unknown for paths that an earlier version stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
+    /// The settings of a book of mdBook or HonKit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub book: Option<BookSettings>,
+}
+
+/// The settings of a book that exports to other repositories write.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BookSettings {
+    pub format: BookFormat,
+    /// The values that pages can contain, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, String>,
 }
 
 impl GitState {

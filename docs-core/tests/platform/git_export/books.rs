@@ -211,14 +211,77 @@ async fn unreadable_books_are_imported_with_the_defaults() {
 #[tokio::test]
 async fn export_of_a_book_to_a_bare_repository_can_be_imported() {
     let (w, remote, space) = world_of(MDBOOK).await;
+    let before = files(&remote);
     remote.edit(|repository| repository.files.clear());
     assert_eq!(export(&w, &space, json!({ "force": true })).await, (JobState::Done, None));
     let exported = files(&remote);
-    assert!(exported[".gitbook.yaml"].contains("root: ./src/"), "{exported:?}");
-    // Only mdBook has a page with the whole book.
+    assert_eq!(
+        exported["book.toml"],
+        "[book]\ntitle = \"Guide\"\nsrc = \"src\"\n\n[output.html.redirect]\n\
+         \"/old/place.html\" = \"/part/first.html\"\n"
+    );
+    assert!(!exported.contains_key(".gitbook.yaml"), "{exported:?}");
+    // The repository has no table of contents that names the first page of the whole book.
     assert_eq!(exported["src/intro.md"], MDBOOK[2].1.replace("print.html", "intro.md"));
+    let changes = ["book.toml", "src/SUMMARY.md", "src/intro.md", "src/unlisted.md"];
+    assert_eq!(changed(&before, &exported), changes);
     assert_same_after_import(&w, &remote, &space).await;
     assert_eq!(changed(&exported, &files(&remote)), Vec::<String>::new());
+}
+
+/// A book of HonKit whose pages contain templates.
+const TEMPLATES: &[(&str, &str)] = &[
+    (
+        "book.json",
+        "{ \"title\": \"Course\", \"structure\": { \"readme\": \"start.md\" }, \"variables\": { \"version\": 3 } }",
+    ),
+    ("SUMMARY.md", "# Summary\n\n* [Start](start.md)\n"),
+    ("start.md", "# Start\n\n{{ book.title }} {{ book.version }}\n\n{% include \"./part.html\" %}\n"),
+    ("part.html", "<p>The part <img src=\"p.png\"></p>"),
+    ("p.png", "picture"),
+];
+
+fn without_ids(text: &str) -> String {
+    ["/files/", "/pages/"].into_iter().fold(text.to_owned(), |text, place| {
+        let mut parts = text.split(place);
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |out, part| {
+            out + place + part.trim_start_matches(|c: char| c.is_ascii_alphanumeric())
+        })
+    })
+}
+
+#[tokio::test]
+async fn included_text_survives_an_export_to_a_bare_repository() {
+    let (w, remote, space) = world_of(TEMPLATES).await;
+    let text = shown(&w, &space, "start").await;
+    assert!(text.contains("Course 3") && text.contains("The part"), "{text}");
+    remote.edit(|repository| repository.files.clear());
+    assert_eq!(export(&w, &space, json!({ "force": true })).await, (JobState::Done, None));
+    let exported = files(&remote);
+    let again = w.space().await;
+    let job = run_import(&w, &again, "").await;
+    assert_eq!((job.state, job.error), (JobState::Done, None));
+    assert_eq!(without_ids(&shown(&w, &again, "start").await), without_ids(&text));
+    remote.edit(|repository| repository.files.clear());
+    assert_eq!(export(&w, &again, json!({ "force": true })).await, (JobState::Done, None));
+    assert_eq!(changed(&exported, &files(&remote)), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn book_values_beyond_the_stored_size_are_reported() {
+    let book = format!("{{ \"variables\": {{ \"a\": \"{}\", \"b\": \"c\" }} }}", "x".repeat(16 << 10));
+    let all = [
+        ("book.json", book.as_str()),
+        ("SUMMARY.md", "# Summary\n\n* [Start](README.md)\n"),
+        ("README.md", "# Start\n\n{{ book.b }}\n"),
+    ];
+    let (w, remote, space) = world_of(&all).await;
+    let log = log(&latest(&w, &space).await);
+    assert!(log.contains("book.json: exports to other repositories omit 1 variables"), "{log}");
+    remote.edit(|repository| repository.files.clear());
+    assert_eq!(export(&w, &space, json!({ "force": true })).await, (JobState::Done, None));
+    assert_eq!(files(&remote)["book.json"], "{\n  \"variables\": {\n    \"b\": \"c\"\n  }\n}\n");
 }
 
 /// Returns the Markdown of the page at a path, as visitors of a site see it.

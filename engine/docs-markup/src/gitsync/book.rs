@@ -7,7 +7,9 @@ use serde_json::{Map, Value};
 use toml_edit::{DocumentMut, Item, Table};
 
 use super::{
-    BookFormat, Redirect, RepoConfig, RepoPath, RepoTree, inline,
+    BookFormat, Redirect, RepoConfig, RepoPath, RepoTree,
+    config::{redirect_target, relative_path},
+    inline,
     report::Warnings,
     summary::join,
     target::{self, DestinationKind},
@@ -99,6 +101,60 @@ impl RepoConfig {
         }
     }
 
+    /// Returns the configuration of a book at known locations, for a repository without one.
+    #[must_use]
+    pub fn for_book(self, format: BookFormat, values: BTreeMap<String, String>) -> Self {
+        let name = match format {
+            BookFormat::Native => return self,
+            BookFormat::MdBook => MDBOOK_FILE,
+            BookFormat::HonKit => HONKIT_FILE,
+        };
+        Self { file: self.project().child(name), format, book: values, ..self }
+    }
+
+    /// Returns the text of `book.toml`.
+    pub(super) fn mdbook_text(&self) -> String {
+        let mut text = "[book]\n".to_owned();
+        if let Some(title) = self.book.get("title") {
+            text += &format!("title = {}\n", toml_string(title));
+        }
+        text += &format!("src = {}\n", toml_string(&written_folder(&self.project(), &self.root)));
+        for (index, redirect) in self.redirects.iter().enumerate() {
+            if index == 0 {
+                text += "\n[output.html.redirect]\n";
+            }
+            let from = format!("/{}.html", redirect.from);
+            let to = html_place(&written_folder(&self.root, &redirect.to));
+            let to = redirect_target(redirect, &format!("/{to}"));
+            text += &format!("{} = {}\n", toml_string(&from), toml_string(&to));
+        }
+        text
+    }
+
+    /// Returns the text of `book.json`, which has no redirects.
+    pub(super) fn honkit_text(&self) -> String {
+        let (mut book, mut variables) = (Map::new(), Map::new());
+        for (name, value) in &self.book {
+            let map = if BOOK_FIELDS.contains(&name.as_str()) { &mut book } else { &mut variables };
+            map.insert(name.clone(), Value::from(value.as_str()));
+        }
+        if self.root != self.project() {
+            book.insert("root".to_owned(), written_folder(&self.project(), &self.root).into());
+        }
+        let structure: Map<String, Value> =
+            [("readme", &self.readme, "README.md"), ("summary", &self.summary, "SUMMARY.md")]
+                .into_iter()
+                .filter(|(_, path, name)| **path != self.root.child(name))
+                .map(|(key, path, _)| (key.to_owned(), written_folder(&self.root, path).into()))
+                .collect();
+        for (name, map) in [("structure", structure), ("variables", variables)] {
+            if !map.is_empty() {
+                book.insert(name.to_owned(), map.into());
+            }
+        }
+        format!("{:#}\n", Value::from(book))
+    }
+
     /// Returns the default configuration of a format whose file cannot be read, with the reason as a warning. `problem`
     /// completes a sentence that starts with the file.
     #[must_use]
@@ -112,6 +168,26 @@ impl RepoConfig {
         config.file = project.child(file);
         config.warnings = warnings.finish();
         config
+    }
+}
+
+/// Formats text as a TOML string, whose escape sequences are those of JSON.
+fn toml_string(text: &str) -> String {
+    Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
+/// Returns a relative path as written in the configuration of a book.
+fn written_folder(from: &RepoPath, to: &RepoPath) -> String {
+    let path = relative_path(from, to);
+    path.strip_prefix("./").unwrap_or(&path).to_owned()
+}
+
+/// Returns the path of a page in the HTML output of mdBook.
+fn html_place(path: &str) -> String {
+    let Some(page) = path.strip_suffix(".md") else { return path.to_owned() };
+    match page.strip_suffix("README") {
+        Some(folder) if folder.is_empty() || folder.ends_with('/') => format!("{folder}index.html"),
+        _ => format!("{page}.html"),
     }
 }
 
@@ -274,10 +350,13 @@ fn page_place(path: &str) -> &str {
 const MAX_VALUES: usize = 1_000;
 const MAX_NAME_BYTES: usize = 256;
 
+/// The fields of `book.json` that templates can use like variables.
+const BOOK_FIELDS: [&str; 5] = ["title", "description", "author", "language", "isbn"];
+
 /// Returns the values of `book.json` that templates can use, by the name after `book.`.
 fn book_values(book: &Map<String, Value>) -> BTreeMap<String, String> {
     let mut values = BTreeMap::new();
-    for name in ["title", "description", "author", "language", "isbn"] {
+    for name in BOOK_FIELDS {
         if let Some(Value::String(value)) = book.get(name) {
             values.insert(name.to_owned(), value.clone());
         }
@@ -322,6 +401,45 @@ mod tests {
         let values = book_values(book.as_object().unwrap());
         assert!((MAX_VALUES - 1..=MAX_VALUES).contains(&values.len()), "{}", values.len());
         assert!(values.keys().all(|name| name.len() <= MAX_NAME_BYTES));
+    }
+
+    #[test]
+    fn written_books_are_read_with_the_same_settings() {
+        let project = RepoPath::new("docs").unwrap();
+        let toml = "[book]\ntitle = \"A \\\"b\\\" \\u007f\"\nsrc = \"text\"\n[output.html.redirect]\n\
+                    \"/old/a.html\" = \"/part/first.html#x\"\n\"/old.html\" = \"/index.html\"\n";
+        let json = r#"{"title": "T", "root": "./source/", "structure": {"readme": "index.md", "summary": "a/S.md"},
+                       "variables": {"v": 3, "deep": {"w": "a"}, "language": "x"}}"#;
+        for config in [
+            RepoConfig::from_mdbook(toml, &project),
+            RepoConfig::from_mdbook("[book]\nsrc = \".\"\n", &project),
+            RepoConfig::from_honkit(json, &project),
+            RepoConfig::from_honkit("", &project),
+        ] {
+            let text = config.text().unwrap();
+            let again = match config.format {
+                BookFormat::MdBook => RepoConfig::from_mdbook(&text, &project),
+                _ => RepoConfig::from_honkit(&text, &project),
+            };
+            assert_eq!(again, config, "{text}");
+            let native =
+                RepoConfig { format: BookFormat::Native, file: RepoConfig::path(&project), ..config };
+            assert_eq!(native.for_book(again.format, again.book.clone()), again);
+        }
+    }
+
+    #[test]
+    fn redirects_of_a_written_mdbook_lead_to_html_pages() {
+        let redirect = |from: &str, to: &str| Redirect {
+            from: from.to_owned(),
+            to: RepoPath::new(to).unwrap(),
+            anchor: Some("a".to_owned()),
+        };
+        let redirects = vec![redirect("a", "src/README.md"), redirect("b", "src/x/A %#.md")];
+        let text = RepoConfig { redirects, ..mdbook_at_root() }.text().unwrap();
+        let expected = "[book]\nsrc = \"src\"\n\n[output.html.redirect]\n\"/a.html\" = \"/index.html#a\"\n\
+                        \"/b.html\" = \"/x/A %25%23.html#a\"\n";
+        assert_eq!(text, expected);
     }
 
     fn mdbook_at_root() -> RepoConfig {

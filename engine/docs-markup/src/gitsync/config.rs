@@ -111,8 +111,9 @@ impl RepoConfig {
         })
     }
 
-    /// Returns a configuration file with the content location and the redirects, for a repository without one. Returns
-    /// `None` if the location is the default and there are no redirects.
+    /// Returns a configuration file in the format of the book, with the content location and the redirects, for a
+    /// repository without one. Returns `None` for the native format if the location is the default and there are no
+    /// redirects.
     ///
     /// # Example
     /// ```
@@ -126,6 +127,14 @@ impl RepoConfig {
     /// ```
     #[must_use]
     pub fn text(&self) -> Option<String> {
+        match self.format {
+            BookFormat::Native => self.native_text(),
+            BookFormat::MdBook => Some(self.mdbook_text()),
+            BookFormat::HonKit => Some(self.honkit_text()),
+        }
+    }
+
+    fn native_text(&self) -> Option<String> {
         let project = self.project();
         let structure: String =
             [("readme", &self.readme, "README.md"), ("summary", &self.summary, "SUMMARY.md")]
@@ -147,17 +156,22 @@ impl RepoConfig {
     }
 
     fn redirect_line(&self, redirect: &Redirect) -> String {
-        let path = relative_path(&self.root, &redirect.to);
-        let mut target = path.replace('%', "%25").replace('#', "%23").replace('?', "%3F");
-        if let Some(anchor) = &redirect.anchor {
-            target = format!("{target}#{anchor}");
-        }
+        let target = redirect_target(redirect, &relative_path(&self.root, &redirect.to));
         format!("  {}: {}\n", scalar(&redirect.from), scalar(&target))
     }
 }
 
+/// Returns the target of a redirect at a path, as written in a configuration file.
+pub(super) fn redirect_target(redirect: &Redirect, path: &str) -> String {
+    let target = path.replace('%', "%25").replace('#', "%23").replace('?', "%3F");
+    match &redirect.anchor {
+        Some(anchor) => format!("{target}#{anchor}"),
+        None => target,
+    }
+}
+
 /// Returns the relative path from a folder to a path, as written in the file.
-fn relative_path(from: &RepoPath, to: &RepoPath) -> String {
+pub(super) fn relative_path(from: &RepoPath, to: &RepoPath) -> String {
     let (count, rest) = to.seen_from(from);
     let up = if count == 0 { "./".to_owned() } else { "../".repeat(count) };
     (up + rest).trim_end_matches('/').to_owned()

@@ -1,6 +1,6 @@
 //! The files of a commit: the list, the configuration and texts.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use super::sync::{format_error, git_error, path_error};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     },
     model::without_nul,
     ports::{Checkout, RepoEntry, RepoEntryKind},
-    store::records::ContentPaths,
+    store::records::{BookSettings, ContentPaths},
 };
 
 /// Returns the locations of the content in a commit, in their stored form.
@@ -25,6 +25,38 @@ pub(super) fn content_paths(config: &RepoConfig) -> Option<ContentPaths> {
         readme: below(&config.readme)?,
         summary: below(&config.summary)?,
         project: Some(project.as_str().to_owned()),
+        book: book_settings(config),
+    })
+}
+
+/// Maximum total size in bytes of the names and values of a book that are stored for exports to other repositories.
+const MAX_STORED_VALUE_BYTES: usize = 16 << 10;
+
+/// Returns the settings of a book that are stored with its space.
+fn book_settings(config: &RepoConfig) -> Option<BookSettings> {
+    if config.format == BookFormat::Native {
+        return None;
+    }
+    let (mut values, mut bytes) = (BTreeMap::new(), 0);
+    for (name, value) in &config.book {
+        let size = name.len() + value.len();
+        if bytes + size <= MAX_STORED_VALUE_BYTES {
+            bytes += size;
+            values.insert(name.clone(), value.clone());
+        }
+    }
+    Some(BookSettings { format: config.format, values })
+}
+
+/// Returns a warning for the log of an import if a book has more values than are stored with its space.
+pub(super) fn stored_values_warning(config: &RepoConfig) -> Option<String> {
+    let left_out = config.book.len() - book_settings(config)?.values.len();
+    let limit = MAX_STORED_VALUE_BYTES >> 10;
+    (left_out > 0).then(|| {
+        format!(
+            "{}: exports to other repositories omit {left_out} variables: at most {limit} KiB are stored",
+            config.file
+        )
     })
 }
 

@@ -383,6 +383,9 @@ async fn repository(
         if let Some([root, readme, summary]) = known.and_then(|known| known_paths(known, &project)) {
             config = RepoConfig { root, readme, summary, ..config };
         }
+        if let Some(book) = known.and_then(|known| known.book.clone()) {
+            config = config.for_book(book.format, book.values);
+        }
         new = Some(config.clone());
     }
     let summary = text_at(checkout, &tree, &config.summary, MAX_SUMMARY_BYTES).await?;

@@ -294,6 +294,12 @@ pub(super) const INPUTS: &[Input] = &[
                 "engine/docs-markup/src/gitsync/book.rs::unreadable_configuration_is_a_warning",
             ).within("settings of a repository"),
             bound(
+                "Bytes of the values of `book.json` that are stored for exports to other repositories",
+                "docs-core/src/platform/exchange/git/commit_files.rs::MAX_STORED_VALUE_BYTES",
+                Beyond::Reported,
+                "docs-core/tests/platform/git_export/books.rs::book_values_beyond_the_stored_size_are_reported",
+            ).within("settings of a repository"),
+            bound(
                 "Values of `book.json`",
                 "engine/docs-markup/src/gitsync/book.rs::MAX_VALUES",
                 Beyond::LeftOut,

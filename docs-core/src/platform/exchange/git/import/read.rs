@@ -27,7 +27,9 @@ use crate::{
     platform::{
         exchange::{
             git::{
-                commit_files::{book_config, content_paths, decode_text, list_bytes, repo_tree},
+                commit_files::{
+                    book_config, content_paths, decode_text, list_bytes, repo_tree, stored_values_warning,
+                },
                 sync::{UnexportableFields, format_error, git_error},
             },
             import::gather::UNKNOWN_IMPORT_BYTES,
@@ -199,6 +201,7 @@ impl<'a> Importer<'a> {
         self.add_variables(&plan, &mut items).await?;
         self.add_redirects(&plan, &mut items);
         self.warnings.extend(plan.warnings.iter().map(Warning::to_string));
+        self.warnings.extend(stored_values_warning(config));
         let now = self.platform.now().time();
         let named: Vec<String> = items.iter().map(item_name).collect();
         let built = self.platform.content().build(&self.space.domain, now, items).await;
