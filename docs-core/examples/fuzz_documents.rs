@@ -1,8 +1,8 @@
 //! Parses mutated Markdown as documents. Detects panics, slow inputs, excessive memory, and unstable trees.
 //!
 //! Memory is the peak of allocated bytes while an input is parsed, including the document, divided by the size of the
-//! input. Inputs below 32 KiB are not checked, because any small text may use the memory permitted for that size. Times
-//! are CPU times, so other load on the machine has no effect.
+//! input. Smaller inputs count as 120 KiB, because any text may use the memory permitted for that size. Times are CPU
+//! times, so other load on the machine has no effect.
 //!
 //! `cargo run --release -p docs-core --example fuzz_documents -- COUNT [SEED] [FOLDER]`
 
@@ -86,9 +86,7 @@ impl Found {
             self.panics += 1;
             return show("panic", text);
         };
-        if text.len() >= MEASURED {
-            self.weigh(added as f64 / text.len() as f64, text);
-        }
+        self.weigh(added as f64 / text.len().max(SMALL) as f64, text);
         match outcome {
             Some(Ok(false)) => {
                 self.unstable += 1;
@@ -126,8 +124,8 @@ fn time(text: &str) -> Duration {
     start.elapsed()
 }
 
-/// Minimum size in bytes of inputs checked against the memory limit.
-const MEASURED: usize = 32 * 1024;
+/// The size in bytes up to which any input may use the same memory.
+const SMALL: usize = 120 * 1024;
 /// Memory limit in bytes per byte of input.
 const MOST_MEMORY: f64 = 50.0;
 
@@ -213,7 +211,7 @@ fn repeated(corpus: &[String], random: &mut Random) -> String {
         let from = &corpus[random.below(corpus.len())];
         unit.extend(window(from, random).chars().take(1 + random.below(60)));
     }
-    let length = MEASURED << random.below(4);
+    let length = (32 * 1024) << random.below(4);
     let mut text = random.pick(FRAMES).to_owned();
     text.push_str(&unit.repeat(length / unit.len().max(1) + 1));
     text.push_str(random.pick(FRAMES));
