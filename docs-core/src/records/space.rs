@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{CHILDREN, Parent, child_rows, counter};
 use crate::{
-    content::gitsync::BookFormat,
     model::{
         ChangeRequestId, CollectionId, ContentTarget, DefaultLevel, EditMode, Emoji, GitInstallationStatus,
         GitProvider, GitSync, GitSyncDirection, GitSyncEvent, OrgId, Rank, RevisionId, SetGitSync, SpaceId,
@@ -133,10 +132,18 @@ pub struct ContentPaths {
     pub book: Option<BookSettings>,
 }
 
+/// The program that a repository of a book is written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BookProgram {
+    MdBook,
+    HonKit,
+}
+
 /// The settings of a book that exports to other repositories write.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BookSettings {
-    pub format: BookFormat,
+    pub program: BookProgram,
     /// The values that pages can contain, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, String>,

@@ -5,6 +5,8 @@ use docs_model::{Block, BlockKind, ContentRef, Inline, InlineKind};
 use super::{
     html::{self, Html},
     parse, plain_text, reading_view,
+    targets::default_label,
+    texts::mention_source,
 };
 
 /// Returns the label of a mention of a URL, without marks, or `None` if it has none.
@@ -30,22 +32,12 @@ pub fn mention_label(mention: &Inline) -> Option<String> {
     }
 }
 
-/// Returns the label that a mention without a label of its own has in Markdown.
-pub(super) fn default_label(destination: &str) -> &str {
-    destination.trim_end_matches('/').rsplit('/').next().unwrap_or(destination)
-}
-
 /// Returns the label of a card for a URL, without marks, or `None` if it has none.
 #[must_use]
 pub fn card_label(card: &Block) -> Option<String> {
     let BlockKind::ContentRef { target: ContentRef::Url { .. } } = &card.kind else { return None };
     let (label, _) = card.spelling.as_deref()?.split_once("%}")?.1.rsplit_once("{%")?;
     visible(label)
-}
-
-/// Returns the label in the source of a mention in Markdown syntax.
-pub(super) fn mention_source(spelling: &str) -> Option<&str> {
-    spelling.split_once('[')?.1.rsplit_once("](").map(|(label, _)| label)
 }
 
 fn html_label(source: &str) -> Option<String> {

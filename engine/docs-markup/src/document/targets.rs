@@ -28,6 +28,11 @@ pub(super) fn write(target: &ContentRef) -> String {
     reference::destination(target)
 }
 
+/// Returns the label that a mention without a label of its own has in Markdown.
+pub(super) fn default_label(destination: &str) -> &str {
+    destination.trim_end_matches('/').rsplit('/').next().unwrap_or(destination)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,11 +1,8 @@
 //! The plain text of a document, for search, previews and outlines.
 
-use docs_model::{Block, BlockKind, Document, Inline, InlineKind, Leaf, Node, TextNode};
+use docs_model::{Block, BlockKind, ContentRef, Document, Inline, InlineKind, Leaf, Node, TextNode};
 
-use super::{
-    keys,
-    labels::{mention_label, mention_source},
-};
+use super::{keys, targets::default_label};
 
 /// A section of a document: a heading and the text below it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -172,13 +169,18 @@ fn write_inline_text(inline: &Inline, out: &mut String) {
         InlineKind::Button { label, .. } => out.push_str(label),
         InlineKind::InlineImage { alt, .. } => out.push_str(alt.as_deref().unwrap_or_default()),
         InlineKind::Expression { expression } => out.push_str(expression),
-        InlineKind::Mention { .. } => {
-            let source =
-                || inline.spelling.as_deref().and_then(mention_source).unwrap_or_default().to_owned();
-            out.push_str(&mention_label(inline).unwrap_or_else(source));
-        }
+        InlineKind::Mention { target } => out.push_str(match (inline.spelling.as_deref(), target) {
+            (Some(source), _) => mention_source(source).unwrap_or_default(),
+            (None, ContentRef::Url { url }) => default_label(url),
+            (None, _) => "",
+        }),
         InlineKind::Icon { .. } => {}
     }
+}
+
+/// Returns the label in the source of a mention in Markdown syntax.
+pub(super) fn mention_source(spelling: &str) -> Option<&str> {
+    spelling.split_once('[')?.1.rsplit_once("](").map(|(label, _)| label)
 }
 
 /// Maximum number of characters in a preview.

@@ -11,7 +11,7 @@ use crate::{
     },
     model::without_nul,
     ports::{Checkout, RepoEntry, RepoEntryKind},
-    store::records::{BookSettings, ContentPaths},
+    store::records::{BookProgram, BookSettings, ContentPaths},
 };
 
 /// Returns the locations of the content in a commit, in their stored form.
@@ -34,9 +34,11 @@ const MAX_STORED_VALUE_BYTES: usize = 16 << 10;
 
 /// Returns the settings of a book that are stored with its space.
 fn book_settings(config: &RepoConfig) -> Option<BookSettings> {
-    if config.format == BookFormat::Native {
-        return None;
-    }
+    let program = match config.format {
+        BookFormat::Native => return None,
+        BookFormat::MdBook => BookProgram::MdBook,
+        BookFormat::HonKit => BookProgram::HonKit,
+    };
     let (mut values, mut bytes) = (BTreeMap::new(), 0);
     for (name, value) in &config.book {
         let size = name.len() + value.len();
@@ -45,7 +47,16 @@ fn book_settings(config: &RepoConfig) -> Option<BookSettings> {
             values.insert(name.clone(), value.clone());
         }
     }
-    Some(BookSettings { format: config.format, values })
+    Some(BookSettings { program, values })
+}
+
+/// Returns the configuration of a stored book at known locations.
+pub(super) fn book_at(config: RepoConfig, book: &BookSettings) -> RepoConfig {
+    let format = match book.program {
+        BookProgram::MdBook => BookFormat::MdBook,
+        BookProgram::HonKit => BookFormat::HonKit,
+    };
+    config.for_book(format, book.values.clone())
 }
 
 /// Returns a warning for the log of an import if a book has more values than are stored with its space.

@@ -15,7 +15,7 @@ use self::{
     write::{ExportChanges, ExportComparison, Preparer},
 };
 use super::{
-    commit_files::{book_config, content_paths, repo_tree, text_at},
+    commit_files::{book_at, book_config, content_paths, repo_tree, text_at},
     no_git,
     sync::{
         Attempt, CommitOrigin, ExportPayload, Times, deleted_branch_error, format_error, git_error, is_set,
@@ -383,8 +383,8 @@ async fn repository(
         if let Some([root, readme, summary]) = known.and_then(|known| known_paths(known, &project)) {
             config = RepoConfig { root, readme, summary, ..config };
         }
-        if let Some(book) = known.and_then(|known| known.book.clone()) {
-            config = config.for_book(book.format, book.values);
+        if let Some(book) = known.and_then(|known| known.book.as_ref()) {
+            config = book_at(config, book);
         }
         new = Some(config.clone());
     }

@@ -11,7 +11,6 @@ use super::super::{
     escape::{self, EscapeContext, InlineContext},
     html,
     inlines::{self, LinkDefinitions, Rules},
-    labels::default_label,
     normalize,
     notes::{LabelLog, Notes},
     opening::Opening,
@@ -409,7 +408,7 @@ impl InlineWriter<'_> {
     }
 
     fn mention(&mut self, url: &str) {
-        let name = default_label(url);
+        let name = targets::default_label(url);
         if self.context == InlineContext::Html || self.mode == Notation::Guarded {
             let opening = Opening::html("a").bare("data-mention").value("href", url).end();
             self.out.push_str(&format!("{opening}{}</a>", html::text(name)));
