@@ -4,7 +4,7 @@ use std::{fmt, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
 use bytes::Bytes;
 use docs_core::{
-    Error, ErrorKind, Platform, Result,
+    Actor, Error, ErrorKind, Platform, Result,
     model::{PageAction, PageId},
     platform::{AnonymousViewVersion, CacheBudget, own_paths},
 };
@@ -292,12 +292,7 @@ impl SiteServer {
             }
             (Some(PreviewRoute::SignIn), None) => return self.send_not_found(asked, &visit).await,
             (Some(PreviewRoute::Preview(version, path)), _) => {
-                let reader = match asked.is_preview {
-                    // The preview of the site includes those of its change requests and revisions.
-                    true => Some(visit.actor().clone()),
-                    false => preview::authenticate_request(&self.platform, asked).await?,
-                };
-                let Some(reader) = reader else {
+                let Some(reader) = self.preview_reader(asked, &visit).await? else {
                     return Ok(request_body::sign_in_form(asked, &visit, &self.policy).await);
                 };
                 let space = visit.place()?.space.space.id.clone();
@@ -314,6 +309,15 @@ impl SiteServer {
                 Some(route) => self.handle_site_route(asked, &visit, route, own).await,
                 None => self.send_not_found(asked, &visit).await,
             },
+        }
+    }
+
+    /// Returns the reader of the change requests and revisions of a visit, or `None` without sign-in.
+    async fn preview_reader(&self, asked: &SiteRequest<'_>, visit: &Visit) -> Result<Option<Actor>> {
+        match asked.is_preview {
+            // The preview of the site includes them.
+            true => Ok(Some(visit.actor().clone())),
+            false => preview::authenticate_request(&self.platform, asked).await,
         }
     }
 

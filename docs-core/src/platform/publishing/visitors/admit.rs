@@ -188,7 +188,7 @@ impl Platform {
         visitor: &Visitor,
         site: &SiteRecord,
     ) -> Result<bool> {
-        if !visitor.site.as_ref().is_none_or(|id| *id == site.id) {
+        if visitor.site.as_ref().is_some_and(|id| *id != site.id) {
             return Ok(false);
         }
         if let Some(preview) = &visitor.preview {
