@@ -3,9 +3,9 @@
 //! Each arena of glibc keeps the memory that its threads freed, up to the amount that they once used together. Its
 //! default is eight arenas for each processor, which kept 500 MiB after imports of large pages on two processors.
 //!
-//! Blocks above a threshold are mapped alone and returned to the system when they are freed. By default, glibc raises the
-//! threshold to the largest block that was freed, up to 32 MiB, so that later ones stay in the arenas: after visits of
-//! pages with 500 kB of Markdown 294 to 326 MiB instead of 129 to 165 MiB, at equal processor time.
+//! Blocks above a threshold are mapped alone and returned to the system when they are freed. By default, glibc raises
+//! the threshold to the largest block that was freed, up to 32 MiB, so that later ones stay in the arenas: after visits
+//! of pages with 500 kB of Markdown 294 to 326 MiB instead of 129 to 165 MiB, at equal processor time.
 
 /// Sets the options, unless the environment sets one. Must run before other threads start.
 pub(crate) fn configure() {

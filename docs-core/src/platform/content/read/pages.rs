@@ -197,7 +197,7 @@ impl ReadableRevision {
         }
     }
 
-    /// Rewrites the links to pages of the same space that the reader sees as paths of Markdown files, relative to a page.
+    /// Rewrites the links to visible pages of the same space as paths of Markdown files, relative to a page.
     async fn with_relative_links(&self, filter: &ContentFilter, text: &str, from: &str) -> Result<String> {
         let mut files = BTreeMap::new();
         for link in markdown::links(text) {

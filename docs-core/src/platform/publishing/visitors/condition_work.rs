@@ -55,7 +55,7 @@ impl SharedBudget {
     }
 }
 
-/// The budgets for evaluating the conditions that apply to a visitor. Requests that read content of several spaces share
+/// The budgets for evaluating the conditions that apply to a visitor. Reads of several spaces for one request share
 /// them.
 #[derive(Clone, Debug)]
 pub struct ConditionBudgets {
@@ -92,8 +92,8 @@ impl ConditionBudgets {
         Self { site: self.site.clone(), ..other.clone() }
     }
 
-    /// Returns `true` if a budget for content is used up. Some conditions may then not have been evaluated, so an answer
-    /// must not be cached.
+    /// Returns `true` if a budget for content is used up. Some conditions may then not have been evaluated, so the
+    /// response must not be cached.
     #[must_use]
     pub fn are_exhausted(&self) -> bool {
         self.content.is_exhausted() || self.documents.is_exhausted() || self.decisions.lock().is_exhausted

@@ -139,6 +139,7 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
     (
         "Repeats or follows from a bound that has a row",
         &[
+            "docs-http/src/wire/rison.rs::LEVELS",
             "adapters/docs-convert/src/tex.rs::MAX_COMMAND_BYTES",
             "adapters/docs-saml/src/response.rs::MAX_VALIDITY",
             "engine/docs-markup/src/document/reading_view/assemble.rs::MAX_NAME",

@@ -264,7 +264,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Pages and reusable contents that a request examines for references to files",
                 "docs-core/src/platform/publishing/visitors/decision_budget.rs::MAX_EXAMINED_SOURCES",
                 Beyond::NotFound,
-                "docs-core/src/platform/publishing/visitors/decisions.rs::decisions_of_a_request_have_a_bounded_budget",
+                "docs-core/src/platform/publishing/visitors/decision_budget.rs::decisions_of_a_request_have_a_bounded_budget",
             ).within("a page of a large space"),
             bound(
                 "Concurrent decisions on the visibility of files and reusable content",
