@@ -54,6 +54,9 @@ async fn site(s: &Server, space: &str) {
     let section = json!({ "spaceId": s.space().await, "title": "API" });
     s.post(&format!("{site}/sections"), 201, section).await;
     s.post(&format!("{site}/publish"), 200, json!({})).await;
+    has(&s.get(&format!("{site}/publishing/preview")).await, &["url"]);
+    let empty = s.site("Empty", &[]).await;
+    s.ask("POST", &format!("{empty}/template"), &s.admin, None).await.is(200, "the template is applied");
     let links = format!("{site}/external-links");
     let link = s.post(&links, 201, json!({ "title": "Forum", "url": "https://forum.example/" })).await.body;
     let link = format!("{links}/{}", id(&link));
