@@ -17,7 +17,7 @@ use super::{
 /// use docs_model::Node;
 ///
 /// let document = parse("[The *API*](https://example.com \"mention\")\n");
-/// let Node::Inline(mention) = &document.nodes[0].nodes[1] else { panic!("a mention") };
+/// let Node::Inline(mention) = &document.nodes[0].nodes[0] else { panic!("a mention") };
 /// assert_eq!(mention_label(mention).as_deref(), Some("The API"));
 /// ```
 #[must_use]
