@@ -46,6 +46,8 @@ pub(crate) struct EmbeddedContent {
     reused_of_specs: Vec<(SpaceId, ReusableId)>,
     /// The number of operations, webhooks and schemas that are looked up.
     subjects: usize,
+    /// The spaces of the reusable content blocks.
+    spaces: ReusedSpaces,
 }
 
 impl EmbeddedContent {
@@ -109,11 +111,12 @@ pub(crate) async fn gather(
     if visit.is_limited() {
         Arc::make_mut(addresses).is_passing = true;
     }
+    gathered.spaces = spaces;
     Ok(gathered)
 }
 
 /// The spaces of the reusable content blocks of a page.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct ReusedSpaces {
     /// `None` for a space that the visitor cannot access.
     opened: HashMap<SpaceId, Option<ContentSnapshot>>,
@@ -133,7 +136,12 @@ impl ReusedSpaces {
             };
             self.opened.insert(space.clone(), opened);
         }
-        Ok(self.opened.get(space).and_then(Option::as_ref))
+        Ok(self.get(space))
+    }
+
+    /// Returns the content of an open space.
+    fn get(&self, space: &SpaceId) -> Option<&ContentSnapshot> {
+        self.opened.get(space).and_then(Option::as_ref)
     }
 }
 
@@ -187,13 +195,10 @@ pub(crate) async fn gather_specs(
     if gathered.is_page_of_specs {
         add(visit.content(space).get_page_specs(page).await)?;
     }
-    let mut spaces = ReusedSpaces::default();
     for key in &gathered.reused_of_specs {
-        let (Some(content), Some(document)) = (spaces.open(visit, &key.0).await?, gathered.reused.get(key))
-        else {
-            continue;
-        };
-        add(content.specs_of(document).await)?;
+        if let (Some(content), Some(document)) = (gathered.spaces.get(&key.0), gathered.reused.get(key)) {
+            add(content.specs_of(document).await)?;
+        }
     }
     let descriptions = parser.parse(shown.iter().map(|shown| Arc::clone(&shown.detail))).await?;
     let operations = shown.iter().filter_map(|shown| match &*shown.detail {
