@@ -70,9 +70,8 @@ impl<'p> Spaces<'p> {
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the `create` role in the parent; `Invalid` for an unknown collection or
-    /// template; `Conflict` if the
-    /// collection is full.
+    /// `Forbidden` without the `create` role in the parent; `Invalid` for an unknown collection or template; `Conflict`
+    /// if the collection is full.
     ///
     /// # Example
     ///

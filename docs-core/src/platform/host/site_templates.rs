@@ -31,7 +31,7 @@ impl<'p> SiteHandle<'p> {
             let template = ApplySpaceTemplate { id, params: None, change_request_id: None };
             let title: SiteTitle = SITE_SPACE_TITLE.parse().map_err(Error::internal)?;
             platform.require_empty_site(actor, of).await?;
-            let space = platform.part_space(actor, of, (None, Some(&title), Some(template))).await?;
+            let space = platform.part_space(actor, of, None, Some(&title), Some(template)).await?;
             platform.fill_site(actor, of, &space).await
         });
         done.await
@@ -46,8 +46,7 @@ impl<'p> SiteSpaces<'p> {
     /// # Errors
     ///
     /// `Forbidden` without the permission to manage the site and the space, or without the `create` role for a new
-    /// space; `Invalid` for an unknown space or section;
-    /// `Conflict` if the site is full.
+    /// space; `Invalid` for an unknown space, section or template; `Conflict` if the site is full.
     ///
     /// # Example
     ///
@@ -64,8 +63,8 @@ impl<'p> SiteSpaces<'p> {
     pub async fn create(self, add: AddSiteSpace) -> Result<SiteSpace> {
         let (platform, ref actor, of, _) = self.parts();
         let done = platform.idempotent(actor, Right::for_site(of), async move {
-            let wanted = (add.space_id.as_deref(), add.title.as_ref(), add.template.clone());
-            let space = platform.part_space(actor, of, wanted).await?;
+            let (id, title) = (add.space_id.as_deref(), add.title.as_ref());
+            let space = platform.part_space(actor, of, id, title, add.template.clone()).await?;
             platform.add_site_space(actor, of, &add, &space).await
         });
         done.await
@@ -82,7 +81,7 @@ impl<'p> Sections<'p> {
     /// # Errors
     ///
     /// `Forbidden` without the permission to manage the site and the space, or without the `create` role for a new
-    /// space; `Invalid` for an unknown space or group; `Conflict` if the site is full.
+    /// space; `Invalid` for an unknown space, group or template; `Conflict` if the site is full.
     ///
     /// # Example
     ///
@@ -102,8 +101,8 @@ impl<'p> Sections<'p> {
     pub async fn create(self, add: AddSection) -> Result<SiteSection> {
         let (platform, ref actor, of, _) = self.parts();
         let done = platform.idempotent(actor, Right::for_site(of), async move {
-            let wanted = (add.space_id.as_deref(), add.title.as_ref(), add.template.clone());
-            let space = platform.part_space(actor, of, wanted).await?;
+            let (id, title) = (add.space_id.as_deref(), add.title.as_ref());
+            let space = platform.part_space(actor, of, id, title, add.template.clone()).await?;
             platform.add_section(actor, of, add, space).await
         });
         done.await
@@ -117,7 +116,9 @@ impl Platform {
         &self,
         actor: &Actor,
         of: SiteRef<'_>,
-        (id, title, template): (Option<&str>, Option<&SiteTitle>, Option<ApplySpaceTemplate>),
+        id: Option<&str>,
+        title: Option<&SiteTitle>,
+        template: Option<ApplySpaceTemplate>,
     ) -> Result<PartSpace> {
         if let Some(id) = id {
             if template.is_some() {
@@ -131,6 +132,6 @@ impl Platform {
         let domain = self.part_space_domain(actor, of).await?;
         let storing = self.begin_write_window();
         let root = self.initial_content(&domain, template).await?;
-        self.new_part_space(actor, of.org, title, (domain, root, storing))
+        self.new_part_space(actor, of.org, title, domain, root, storing)
     }
 }

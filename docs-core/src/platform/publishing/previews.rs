@@ -1,7 +1,5 @@
 //! The URLs of previews of sites.
 
-use std::sync::Arc;
-
 use docs_macros::boxed;
 use serde_json::{Map, Value};
 
@@ -9,7 +7,6 @@ use crate::{
     Error, ErrorKind, Result,
     model::{PreviewSite, ResolveUrl, ResolvedContent, ResolvedUrl, SiteId, SitePreviewUrl, SiteSpaceId},
     platform::{
-        access,
         kernel::{
             actor::{Actor, Visitor},
             platform::Platform,
@@ -46,7 +43,7 @@ impl<'p> Caller<'p> {
         let address = WebAddress::parse("url", ask.url.as_str())?;
         match self.platform.find_preview(&address)? {
             Some((site, used)) => {
-                self.platform.resolve_preview(&self.actor(), ask, (site, address, used)).await
+                self.platform.resolve_preview(&self.actor(), ask, &site, address, used).await
             }
             None => self.platform.resolve_url(ask).await,
         }
@@ -67,12 +64,10 @@ impl<'p> SiteHandle<'p> {
     pub async fn preview(self, asked: &'p PreviewSite) -> Result<SitePreviewUrl> {
         let (platform, ref actor, at) = (self.caller.platform, self.caller.actor(), self.at);
         let tx = platform.read().await?;
-        let (_, site) = access::site(&tx, actor, at).await?;
-        let site = Arc::clone(site.site());
         let claims = asked.claims.clone().unwrap_or_default();
         check_claims_size("claims", &Value::Object(claims.clone()).to_string())?;
         let options = PreviewOptions { drafts: asked.draft.unwrap_or(true), claims };
-        let visitor = platform.preview_visitor(&tx, actor, at, options).await?;
+        let (site, visitor) = platform.preview_visitor(&tx, actor, at, options).await?;
         let rest = match &asked.target {
             Some(target) => platform.path_in_site(&tx, &site, target.as_str()).await?,
             None => String::new(),
@@ -124,11 +119,13 @@ impl Platform {
         &self,
         actor: &Actor,
         ask: &ResolveUrl,
-        (id, mut address, used): (SiteId, WebAddress, usize),
+        id: &SiteId,
+        mut address: WebAddress,
+        used: usize,
     ) -> Result<ResolvedUrl> {
         let version = PreviewedVersion::split_off(&mut address, used);
         let tx = self.read().await?;
-        let site = tx.get::<SiteRecord>(&SiteRecord::key_for(&id)).await?.ok_or_else(no_published_content)?;
+        let site = tx.get::<SiteRecord>(&SiteRecord::key_for(id)).await?.ok_or_else(no_published_content)?;
         let mut visitor = self.previewing_visitor(&tx, actor, &site).await?;
         let given = ask.visitor.clone().unwrap_or_default();
         if given.unsigned_claims.as_ref().is_some_and(|claims| !claims.is_empty()) {
@@ -156,7 +153,7 @@ impl Platform {
             Actor::User(_) | Actor::Token(_) | Actor::Platform => {
                 let at = SiteRef { org: &site.organization, site: &site.id };
                 let options = PreviewOptions { drafts: true, claims: Map::new() };
-                self.preview_visitor(tx, actor, at, options).await
+                Ok(self.preview_visitor(tx, actor, at, options).await?.1)
             }
         }
     }

@@ -109,7 +109,7 @@ impl Platform {
                 let outline = &opened.outline;
                 live.flatten()
                     .filter_map(|space| {
-                        self.published_space_view((&opened.site, outline), &places, space, &url)
+                        self.published_space_view(&opened.site, outline, &places, space, &url)
                     })
                     .collect()
             }
@@ -144,8 +144,9 @@ impl Platform {
         let ids: BTreeSet<&SpaceId> = others.iter().map(|place| &place.space).collect();
         let spaces = ids.into_iter().filter_map(|id| visit.spaces.get(id).cloned());
         let url = |segments: &[&str]| opened.url(self.urls(), segments);
-        let at = (&visit.site, &visit.outline);
-        shown.extend(spaces.filter_map(|space| self.published_space_view(at, &others, space, &url)));
+        shown.extend(spaces.filter_map(|space| {
+            self.published_space_view(&visit.site, &visit.outline, &others, space, &url)
+        }));
         let spaces = others.iter().map(|place| place.space.clone()).collect();
         Ok(Some(PublicSpaces { spaces, claims: visit.claims }))
     }
@@ -153,7 +154,8 @@ impl Platform {
     /// Builds the visitor view of a space at the first of these placements that contains the space.
     fn published_space_view(
         &self,
-        (site, outline): (&SharedSite, &SiteOutline),
+        site: &SharedSite,
+        outline: &SiteOutline,
         places: &[&Arc<SiteSpaceRecord>],
         space: Arc<SpaceRecord>,
         url: &dyn Fn(&[&str]) -> String,

@@ -52,7 +52,7 @@ impl SitePreview {
 }
 
 impl Platform {
-    /// Returns the visitor for the preview of a site by a member. Access is checked again when the visitor reads.
+    /// Returns a site, and the visitor for its preview by a member. Access is checked again when the visitor reads.
     ///
     /// # Errors
     /// `NotFound` without access to the site; `Forbidden` for an actor without a user.
@@ -62,14 +62,14 @@ impl Platform {
         actor: &Actor,
         at: SiteRef<'_>,
         options: PreviewOptions,
-    ) -> Result<Visitor> {
+    ) -> Result<(Arc<SiteRecord>, Visitor)> {
         // The session of another organization is not one of the organization of the site.
-        access::site(tx, actor, at).await?;
+        let (_, access) = access::site(tx, actor, at).await?;
         let signer = Signer::from_actor(actor);
         let member = signer.ok_or_else(|| Error::forbidden("only a user can preview a site"))?;
         let PreviewOptions { drafts, claims: mut signed } = options;
         let unsigned = signed.remove(UNSIGNED).unwrap_or_else(|| Value::Object(Map::new()));
-        Ok(Visitor {
+        let visitor = Visitor {
             site: Some(at.site.clone()),
             pass: Pass::None,
             signed_by: None,
@@ -78,7 +78,8 @@ impl Platform {
             unsigned: unsigned.to_string().into(),
             is_user: false,
             preview: Some(SitePreview { member, drafts }),
-        })
+        };
+        Ok((Arc::clone(access.site()), visitor))
     }
 
     /// Returns `true` if the member of a preview has access to the site.

@@ -97,21 +97,19 @@ impl ContentReader {
     /// Limits the conditions of pages, and those within documents, to `most` evaluation steps each. Members have no
     /// conditions.
     pub(in crate::platform) fn with_condition_steps(self, most: u32) -> Self {
-        match self {
-            Self::Member => Self::Member,
-            Self::Visitor(claims) => {
-                let budgets = claims.budgets.with_content_steps(most);
-                Self::Visitor(Arc::new(VisitorClaims { budgets, ..VisitorClaims::clone(&claims) }))
-            }
-        }
+        self.with_changed_budgets(|own| own.with_content_steps(most))
     }
 
     /// Charges the conditions of content to these budgets.
     pub(in crate::platform) fn with_budgets(self, budgets: &ConditionBudgets) -> Self {
+        self.with_changed_budgets(|own| own.with_content_of(budgets))
+    }
+
+    fn with_changed_budgets(self, change: impl FnOnce(&ConditionBudgets) -> ConditionBudgets) -> Self {
         match self {
             Self::Member => Self::Member,
             Self::Visitor(claims) => {
-                let budgets = claims.budgets.with_content_of(budgets);
+                let budgets = change(&claims.budgets);
                 Self::Visitor(Arc::new(VisitorClaims { budgets, ..VisitorClaims::clone(&claims) }))
             }
         }

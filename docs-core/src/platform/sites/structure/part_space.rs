@@ -42,7 +42,9 @@ impl Platform {
         actor: &Actor,
         org: &OrgId,
         title: Option<&SiteTitle>,
-        (domain, root, storing): (String, Hash, WriteWindow),
+        domain: String,
+        root: Hash,
+        storing: WriteWindow,
     ) -> Result<PartSpace> {
         let title = title.and_then(|title| SpaceTitle::from_truncated(title));
         let space = CreateSpace { title, ..CreateSpace::default() };
