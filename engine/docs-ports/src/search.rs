@@ -14,6 +14,7 @@ mod document;
 mod excerpt;
 mod fuzzy;
 mod query;
+mod scanner;
 mod score;
 mod stems;
 mod words;

@@ -1,6 +1,6 @@
 //! Excerpts: the sections of a page that match a query, with the text around the match.
 
-use super::{PageDocument, Query, score::WordPositions, tokens};
+use super::{PageDocument, Query, scanner::TermScanner};
 
 /// Maximum length of an excerpt in characters, without ellipses.
 pub const MAX_EXCERPT: usize = 200;
@@ -30,13 +30,14 @@ pub struct Excerpt {
 pub fn excerpts(query: &Query, page: &PageDocument, limit: usize) -> Vec<Excerpt> {
     let mut met: Vec<(usize, u32, Option<usize>)> = Vec::new();
     let mut left = MAX_SEARCHED_TEXT;
+    let mut scanner = TermScanner::new(query);
     for (index, section) in page.sections.iter().enumerate() {
         let heading = take_within(section.heading.as_deref().unwrap_or_default(), &mut left);
         let text = take_within(&section.text, &mut left);
-        if let (score @ 1.., at) = weigh(query, heading, text) {
+        if let (score @ 1.., at) = weigh(&mut scanner, heading, text) {
             met.push((index, score, at));
         }
-        if left == 0 {
+        if left == 0 || scanner.is_exhausted() {
             break;
         }
     }
@@ -62,22 +63,11 @@ fn take_within<'t>(text: &'t str, left: &mut usize) -> &'t str {
 }
 
 /// Scores a section by the query terms that it matches, and returns the byte offset of the first match in its text.
-fn weigh(query: &Query, heading: &str, text: &str) -> (u32, Option<usize>) {
-    let heading = WordPositions::from_tokens(tokens(heading));
-    let mut starts = Vec::new();
-    let body = WordPositions::from_tokens(tokens(text).inspect(|word| starts.push(word.from)));
-    let (mut score, mut first) = (0, None);
-    for need in query.needs() {
-        if !heading.places(need).is_empty() {
-            score += 2;
-        }
-        if let Some(place) = body.places(need).first() {
-            score += 1;
-            let at = starts.get(*place as usize).copied();
-            first = first.into_iter().chain(at).min();
-        }
-    }
-    (score, first)
+fn weigh(scanner: &mut TermScanner<'_>, heading: &str, text: &str) -> (u32, Option<usize>) {
+    let heading = scanner.first_matches(heading).into_iter().flatten().count();
+    let body: Vec<usize> = scanner.first_matches(text).into_iter().flatten().collect();
+    let score = u32::try_from(2 * heading + body.len()).unwrap_or(u32::MAX);
+    (score, body.into_iter().min())
 }
 
 /// Returns the text around an offset as a single line.

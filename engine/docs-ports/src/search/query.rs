@@ -177,22 +177,28 @@ impl Word {
         self.visits
     }
 
-    const fn is_inexact(&self) -> bool {
+    /// Returns `true` if the word also matches other words than itself.
+    pub(super) const fn is_inexact(&self) -> bool {
         self.is_beginning || self.typos > 0 || self.stems.is_some()
     }
 
     /// Compares the query word with a folded word from an indexed text.
     #[must_use]
     pub fn matches(&self, term: &str) -> Option<Match> {
+        self.matches_without_typos(term).or_else(|| self.matches_with_typos(term))
+    }
+
+    pub(super) fn matches_without_typos(&self, term: &str) -> Option<Match> {
         if term == self.text {
             return Some(Match::Exact);
         }
         if self.is_beginning && term.starts_with(&self.text) {
             return Some(Match::Beginning);
         }
-        if self.stems.as_ref().is_some_and(|stems| stems.include(term)) {
-            return Some(Match::Inflection);
-        }
+        self.stems.as_ref().is_some_and(|stems| stems.include(term)).then_some(Match::Inflection)
+    }
+
+    pub(super) fn matches_with_typos(&self, term: &str) -> Option<Match> {
         match distance(&self.text, term, usize::from(self.typos)) {
             Some(1) => Some(Match::OneTypo),
             Some(2) => Some(Match::TwoTypos),

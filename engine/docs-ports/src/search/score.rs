@@ -1,12 +1,8 @@
 //! Matching and scoring, shared by all indexes.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    convert::Infallible,
-    ops::Bound,
-};
+use std::collections::HashMap;
 
-use super::{Match, Phrase, PhraseWord, Query, QueryTerm, Word, near_words};
+use super::{Match, Phrase, PhraseWord, Query, QueryTerm, Word};
 
 /// A searchable field of a page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -232,67 +228,6 @@ fn keep_best<T>(items: &mut Vec<T>, limit: usize, rank: impl Fn(&T) -> Rank) {
         items.truncate(limit);
     }
     items.sort_unstable_by_key(rank);
-}
-
-/// A small in-memory index of a few texts, for excerpts and tests.
-#[derive(Debug, Default)]
-pub(super) struct WordPositions(BTreeMap<String, Vec<u32>>);
-
-impl WordPositions {
-    pub(super) fn from_tokens(tokens: impl Iterator<Item = super::WordToken>) -> Self {
-        let mut counted = Self::default();
-        for token in tokens {
-            counted.0.entry(token.text).or_default().push(token.position);
-        }
-        counted
-    }
-
-    /// Returns the positions at which a query term matches, in order. For a phrase, these are the positions of its
-    /// first word.
-    pub(super) fn places(&self, need: &QueryTerm) -> Vec<u32> {
-        let of = |word: &Word| self.places_of(word);
-        let mut places = match need {
-            QueryTerm::Word(word) => of(word),
-            QueryTerm::Phrase(phrase) => {
-                let mut parts = phrase.parts().iter();
-                let mut starts = parts.next().map(|part| of(&part.word)).unwrap_or_default();
-                for part in parts {
-                    let mut next = of(&part.word);
-                    next.sort_unstable();
-                    starts.retain(|start| next.binary_search(&(start + part.offset)).is_ok());
-                }
-                starts
-            }
-        };
-        places.sort_unstable();
-        places
-    }
-
-    /// Returns the positions of a word in any order. Typos only count in texts that do not contain the word itself.
-    fn places_of(&self, word: &Word) -> Vec<u32> {
-        let mut places = Vec::new();
-        if word.is_beginning() {
-            let from = (Bound::Included(word.text()), Bound::Unbounded);
-            let whole = self.0.range::<str, _>(from).take_while(|(term, _)| term.starts_with(word.text()));
-            places.extend(whole.flat_map(|(_, places)| places));
-        } else {
-            places.extend(self.0.get(word.text()).into_iter().flatten());
-        }
-        if let Some(beginning) = word.inflection_beginning() {
-            let from = (Bound::Included(beginning), Bound::Unbounded);
-            let near = self.0.range::<str, _>(from).take_while(|(term, _)| term.starts_with(beginning));
-            let inflected = near.filter(|(term, _)| word.matches(term) == Some(Match::Inflection));
-            places.extend(inflected.flat_map(|(_, places)| places));
-        }
-        if !places.is_empty() {
-            return places;
-        }
-        let next =
-            |from: Bound<&str>| Ok::<_, Infallible>(self.0.range::<str, _>((from, Bound::Unbounded)).next());
-        near_words(word, next, |near: &Vec<u32>, _| places.extend(near))
-            .unwrap_or_else(|never| match never {});
-        places
-    }
 }
 
 /// The sort key of a hit: higher scores first, then lower tie-breakers.

@@ -1,6 +1,6 @@
 //! Tokenization: splitting text into words and folding their spellings.
 
-use std::iter;
+use std::{convert::Infallible, iter, ops::ControlFlow};
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
@@ -54,15 +54,19 @@ pub fn tokens(text: &str) -> impl Iterator<Item = WordToken> {
     (0..).zip(words).map(|(position, token)| WordToken { position, ..token })
 }
 
-/// Calls `each` with the text and the position of each of the [`tokens`] of `text`. Words share one buffer, so that the
-/// many words of a page need no allocation each.
-pub(super) fn for_each_token(text: &str, mut each: impl FnMut(&str, u32)) {
+/// Calls `each` with the text, the position and the start offset of each of the [`tokens`] of `text`, until it breaks.
+/// Words share one buffer, so that the many words of a page need no allocation each.
+pub(super) fn try_for_each_token<B>(
+    text: &str,
+    mut each: impl FnMut(&str, u32, usize) -> ControlFlow<B>,
+) -> ControlFlow<B> {
     let mut position = 0;
-    let mut add = |token: &str| {
-        if !token.is_empty() {
-            each(token, position);
-            position += 1;
+    let mut add = |token: &str, from: usize| {
+        if token.is_empty() {
+            return ControlFlow::Continue(());
         }
+        position += 1;
+        each(token, position - 1, from)
     };
     let mut folded = String::new();
     for run in runs(text) {
@@ -70,11 +74,21 @@ pub(super) fn for_each_token(text: &str, mut each: impl FnMut(&str, u32)) {
             Script::Spaced => {
                 folded.clear();
                 fold_into(&text[run.from..run.to], &mut folded);
-                add(&folded);
+                add(&folded, run.from)?;
             }
-            Script::Unspaced => pairs(text, run).for_each(|token| add(&token.text)),
+            Script::Unspaced => pairs(text, run).try_for_each(|token| add(&token.text, token.from))?,
         }
     }
+    ControlFlow::Continue(())
+}
+
+/// Calls `each` with the text and the position of each of the [`tokens`] of `text`.
+pub(super) fn for_each_token(text: &str, mut each: impl FnMut(&str, u32)) {
+    let visit = |token: &str, position, _| -> ControlFlow<Infallible> {
+        each(token, position);
+        ControlFlow::Continue(())
+    };
+    _ = try_for_each_token(text, visit);
 }
 
 /// A run of letters and digits of the same script class.
@@ -252,9 +266,12 @@ mod tests {
         fn words_are_substrings_and_folding_is_idempotent(text in "\\PC{0,60}") {
             let found: Vec<_> = tokens(&text).collect();
             let mut visited = Vec::new();
-            for_each_token(&text, |word, position| visited.push((word.to_owned(), position)));
-            let expected: Vec<_> = found.iter().map(|token| (token.text.clone(), token.position)).collect();
-            prop_assert_eq!(visited, expected);
+            _ = try_for_each_token(&text, |word, position, from| -> ControlFlow<()> {
+                visited.push((word.to_owned(), position, from));
+                ControlFlow::Continue(())
+            });
+            let expected = found.iter().map(|token| (token.text.clone(), token.position, token.from));
+            prop_assert_eq!(visited, expected.collect::<Vec<_>>());
             for (at, token) in found.iter().enumerate() {
                 prop_assert_eq!(token.position as usize, at);
                 prop_assert!(token.from < token.to && text.get(token.from..token.to).is_some());

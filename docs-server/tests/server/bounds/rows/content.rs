@@ -108,6 +108,7 @@ pub(super) const INPUTS: &[Input] = &[
             bound("Occurrences of words on pages that a query reads", "adapters/docs-search/src/lookup.rs::MAX_POSTINGS", Beyond::LeftOut, "adapters/docs-search/src/lookup.rs::a_search_reads_a_bounded_number_of_postings").within("a search"),
             bound("Concurrent searches", "adapters/docs-search/src/readers.rs::MAX_CONCURRENT_READS", Beyond::Queued, "adapters/docs-search/src/readers.rs::searches_of_one_tenant_leave_readers_to_others").within("a search"),
             bound("Concurrent searches of a site, or of the spaces of an organization", "adapters/docs-search/src/readers.rs::TENANT_READERS", Beyond::Queued, "adapters/docs-search/src/readers.rs::searches_of_one_tenant_leave_readers_to_others").within("a search"),
+            bound("Comparisons of words per page for excerpts", "engine/docs-ports/src/search/scanner.rs::MAX_COMPARISONS", Beyond::LeftOut, "engine/docs-ports/src/search/scanner.rs::a_page_takes_bounded_work").within("a search of a site"),
             bound("Bytes of a page that are searched for excerpts", "engine/docs-ports/src/search/excerpt.rs::MAX_SEARCHED_TEXT", Beyond::LeftOut, "engine/docs-ports/src/search/excerpt.rs::excerpts_are_from_the_first_bytes_of_a_page").within("a search of a site"),
             bound("N-grams of a name filter that are looked up", "engine/docs-store/src/grams.rs::MAX_QUERY_GRAMS", Beyond::LeftOut, "engine/docs-store/src/grams.rs::long_query_uses_a_bounded_number_of_grams").within("a list"),
         ],
