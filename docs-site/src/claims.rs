@@ -4,7 +4,7 @@
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
 
-use crate::request::{PUBLIC_COOKIE, SiteRequest};
+use crate::{cookies::PUBLIC_COOKIE, request::SiteRequest};
 
 /// The prefix of URL parameters that set a claim.
 const PARAMETER: &str = "visitor.";

@@ -31,6 +31,7 @@ mod address;
 mod assets;
 mod cache;
 mod claims;
+mod cookies;
 mod descriptions;
 mod emoji;
 mod encode;

@@ -20,6 +20,7 @@ use url::Url;
 use crate::{
     assets::{Asset, SITE_SEGMENT},
     claims::{claims, encode_claims, is_claim},
+    cookies::CookieScope,
     machine::{SiteList, full_list, markdown_page, mcp, robots, site_list},
     page::{
         AnonymousPageKey, Caches, FoundPage, PageKey, RenderedPage, SpaceKey, compare_page, document_page,
@@ -33,7 +34,7 @@ use crate::{
     request_body::{self, BodyKind},
     response::{
         self, CachePolicy, HTML, JSON, MARKDOWN, SiteResponse, TEXT, accepts_gzip, redirect,
-        redirect_with_status, set_claims_cookie, set_token_cookie,
+        redirect_with_status,
     },
     routes::{RootRoute, SiteRoute},
     site_cache::SiteStart,
@@ -343,12 +344,12 @@ impl SiteServer {
         let query = asked.query_without(|name| name == asked.token_parameter() || is_claim(name));
         let mut response = redirect(&format!("{path}{query}"), &self.policy);
         let base = visit.found.site_base_path.trim_end_matches('/');
-        let base = if base.is_empty() { "/" } else { base };
+        let cookies = CookieScope::new(base, asked.is_secure);
         if let Some(token) = token {
-            set_token_cookie(&mut response, &token, base, asked);
+            cookies.set_visitor_token(&mut response, &token);
         }
         if has_claims {
-            set_claims_cookie(&mut response, &encode_claims(&claims(asked)), base, asked);
+            cookies.set_claims(&mut response, &encode_claims(&claims(asked)));
         }
         Some(response)
     }

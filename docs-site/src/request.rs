@@ -13,21 +13,15 @@ use poem::{
 };
 use url::{Host, Url};
 
-use crate::preview_route;
+use crate::{
+    cookies::{MAX_TOKEN, MEMBER_COOKIE, PUBLIC_COOKIE, VISITOR_COOKIE, is_token},
+    preview_route,
+};
 
-/// The cookie that stores claims from URL parameters. All cookies with this name prefix are read.
-pub(crate) const PUBLIC_COOKIE: &str = "gitbook-visitor-public";
-/// The cookie with the token of an authenticated visitor.
-pub(crate) const VISITOR_COOKIE: &str = "docs-visitor";
-/// The cookie with the token of a member who opened a preview.
-pub(crate) const MEMBER_COOKIE: &str = "docs-member";
 /// The URL parameter for the visitor token that a sign-in passes.
 const TOKEN_PARAMETER: &str = "jwt_token";
 /// The URL parameter for the token of a preview of a site.
 const PREVIEW_TOKEN_PARAMETER: &str = "token";
-/// The maximum length in bytes of a token in a cookie or parameter. The platform rejects longer ones.
-const MAX_TOKEN: usize = 16 * 1024;
-
 /// The kind of host that a request addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HostKind {
@@ -258,12 +252,6 @@ impl<'r> SiteRequest<'r> {
         };
         Some(rest.split('/').filter(|part| !part.is_empty()).map(decode_segment).collect())
     }
-}
-
-/// Returns `true` if `text` only contains characters that are valid in tokens, and is not too long.
-pub(crate) fn is_token(text: &str) -> bool {
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.=".contains(&byte);
-    !text.is_empty() && text.len() <= MAX_TOKEN && text.bytes().all(fits)
 }
 
 /// Percent-decodes a path segment.

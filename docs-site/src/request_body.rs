@@ -10,12 +10,13 @@ use url::Url;
 
 use crate::{
     assets::{MCP, SITE_SEGMENT},
+    cookies::{CookieScope, is_token},
     machine::mcp::MAX_MESSAGE,
     page::sign_in_page,
     preview::authenticate_token,
     preview_route::{PreviewRoute, split_route},
     request::SiteRequest,
-    response::{CachePolicy, HTML, SiteResponse, redirect_with_status, set_member_cookie},
+    response::{CachePolicy, HTML, SiteResponse, redirect_with_status},
     visit::Visit,
 };
 
@@ -82,7 +83,7 @@ pub(crate) async fn sign_in(
     if is_own && visit.is_member_token(&token).await? {
         let mut response = redirect_with_status(StatusCode::SEE_OTHER, &to, policy);
         let path = base.trim_end_matches('/');
-        set_member_cookie(&mut response, &token, if path.is_empty() { "/" } else { path }, asked);
+        CookieScope::new(path, asked.is_secure).set_member_token(&mut response, &token);
         return Ok(response);
     }
     let page = sign_in_page(
@@ -120,7 +121,7 @@ impl Visit {
     /// # Errors
     /// Errors of the platform, except for an invalid token.
     async fn is_member_token(&self, token: &str) -> Result<bool> {
-        Ok(crate::request::is_token(token) && authenticate_token(self.platform(), token).await?.is_some())
+        Ok(is_token(token) && authenticate_token(self.platform(), token).await?.is_some())
     }
 }
 

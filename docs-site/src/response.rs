@@ -10,19 +10,13 @@ use poem::{
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
 };
 
-use crate::{
-    request::{MEMBER_COOKIE, PUBLIC_COOKIE, SiteRequest, VISITOR_COOKIE, is_token},
-    tagged_bytes::TaggedBytes,
-};
+use crate::{request::SiteRequest, tagged_bytes::TaggedBytes};
 
 /// The minimum size in bytes of a body that is compressed.
 const MIN_COMPRESSED_BYTES: usize = 1024;
 /// The maximum size in bytes of a body that is compressed on the connection's task. A larger body would block other
 /// tasks of the thread, so it is compressed on a blocking thread.
 const MAX_INLINE_COMPRESSION: usize = 64 * 1024;
-/// The lifetime of the visitor token cookie, in seconds. The token itself expires earlier.
-const COOKIE_SECONDS: u32 = 7 * 24 * 60 * 60;
-
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 pub(crate) const MARKDOWN: &str = "text/markdown; charset=utf-8";
 pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
@@ -191,35 +185,6 @@ pub(crate) fn redirect_with_status(status: StatusCode, to: &str, policy: &Header
         Err(_) => response.set_status(StatusCode::NOT_FOUND),
     }
     response
-}
-
-/// Sets the cookie with a visitor's token for a site.
-pub(crate) fn set_token_cookie(response: &mut Response, token: &str, path: &str, asked: &SiteRequest<'_>) {
-    set_cookie(response, VISITOR_COOKIE, token, &format!("Path={path}; Max-Age={COOKIE_SECONDS}"), asked);
-}
-
-/// Sets the session cookie with the claims from a visitor's URL parameters.
-pub(crate) fn set_claims_cookie(response: &mut Response, claims: &str, path: &str, asked: &SiteRequest<'_>) {
-    let secure = if asked.is_secure { "; Secure" } else { "" };
-    let cookie = format!("{PUBLIC_COOKIE}={claims}; Path={path}; HttpOnly; SameSite=Lax{secure}");
-    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-        response.headers_mut().append(header::SET_COOKIE, cookie);
-    }
-}
-
-/// Sets the session cookie with a member's token for the previews of a site.
-pub(crate) fn set_member_cookie(response: &mut Response, token: &str, path: &str, asked: &SiteRequest<'_>) {
-    set_cookie(response, MEMBER_COOKIE, token, &format!("Path={path}"), asked);
-}
-
-fn set_cookie(response: &mut Response, name: &str, token: &str, scope: &str, asked: &SiteRequest<'_>) {
-    let secure = if asked.is_secure { "; Secure" } else { "" };
-    let cookie = format!("{name}={token}; {scope}; HttpOnly; SameSite=Lax{secure}");
-    if is_token(token)
-        && let Ok(cookie) = HeaderValue::from_str(&cookie)
-    {
-        response.headers_mut().append(header::SET_COOKIE, cookie);
-    }
 }
 
 /// Returns `true` if `If-None-Match` contains the ETag, weak or strong.

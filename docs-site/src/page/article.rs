@@ -7,8 +7,9 @@ use url::Url;
 
 use super::{
     ListPart, PageContext,
+    entry_label::{brief, write_named},
     head::markdown_address,
-    parts::{BreadcrumbPath, brief, write_named},
+    parts::BreadcrumbPath,
     tree::MAX_CARDS,
 };
 use crate::{

@@ -6,11 +6,7 @@ use docs_core::model::{SiteVisibility, Timestamp};
 use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
 
-use super::{
-    PageContext,
-    parts::{BreadcrumbPath, brief},
-    template::Slot,
-};
+use super::{PageContext, entry_label::brief, parts::BreadcrumbPath, template::Slot};
 use crate::{
     address::to_markdown_address,
     assets::{Asset, SITE_SEGMENT},

@@ -10,9 +10,10 @@ use maud::{Markup, html};
 
 use super::{
     Caches, ListPart, PageContext,
+    entry_label::{brief, write_brief},
     head::PageHead,
     list_part::MAX_ENTRIES,
-    parts::{BreadcrumbPath, brief, write_brief},
+    parts::BreadcrumbPath,
     shell, tree,
 };
 use crate::{html::Html, page_tree::EntryKind, visit::Visit};

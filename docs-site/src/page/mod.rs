@@ -6,6 +6,7 @@ mod cache;
 mod compare;
 mod context;
 mod document;
+mod entry_label;
 mod error_page;
 mod head;
 mod list_part;

@@ -1,15 +1,10 @@
 //! Small parts of pages that are used in several places.
 
-use std::borrow::Cow;
-
 use docs_core::model::{ContentRef, ExternalLinksTarget, Themed, Url};
 use maud::{Markup, html};
 
 use super::PageContext;
-use crate::{
-    html::Html,
-    page_tree::{PageTree, PageTreeEntry},
-};
+use crate::page_tree::PageTree;
 
 /// The anchor of the content. Anchors of the layout begin with `~`, which is never part of heading anchors.
 pub(super) const CONTENT: &str = "~content";
@@ -43,35 +38,6 @@ pub(super) fn link_to(scene: &PageContext<'_>, to: &ContentRef, title: &str, cla
             }
         },
         None => html! { span class=[class] { (title) } },
-    }
-}
-
-/// Writes the title of an entry, with its emoji.
-pub(super) fn write_named(html: &mut Html, entry: &PageTreeEntry) {
-    write_emoji(html, entry);
-    html.text(&entry.title);
-}
-
-/// Writes the shortened title of an entry for navigation, with its emoji.
-pub(super) fn write_brief(html: &mut Html, entry: &PageTreeEntry) {
-    write_emoji(html, entry);
-    html.text(&brief(&entry.title));
-}
-
-fn write_emoji(html: &mut Html, entry: &PageTreeEntry) {
-    if let Some(emoji) = &entry.emoji {
-        html.tags("<span class=\"emoji\">").text(emoji).tags("</span> ");
-    }
-}
-
-/// The maximum number of characters of a title in navigation.
-const MAX_BRIEF: usize = 160;
-
-/// Shortens `text` for navigation. A page repeats the titles of many other pages, and each title may be long.
-pub(super) fn brief(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(MAX_BRIEF) {
-        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default().trim_end())),
-        None => Cow::Borrowed(text),
     }
 }
 

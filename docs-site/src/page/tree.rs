@@ -11,7 +11,8 @@ use maud::PreEscaped;
 
 use super::{
     ListPart, PageContext,
-    parts::{CONTENT, TREE, brief, write_brief},
+    entry_label::{brief, write_brief},
+    parts::{CONTENT, TREE},
     written_tree::{Marks, WrittenTree},
 };
 use crate::{

@@ -168,7 +168,7 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("tokens of visitors"),
             bound(
                 "Bytes of a token in a cookie or a parameter",
-                "docs-site/src/request.rs::MAX_TOKEN",
+                "docs-site/src/cookies.rs::MAX_TOKEN",
                 Beyond::LeftOut,
                 "docs-site/src/request.rs::tokens_longer_than_the_bound_are_left_out",
             ).within("tokens of visitors"),
