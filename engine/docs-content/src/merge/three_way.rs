@@ -140,28 +140,28 @@ impl<'a, 's> Fields<'a, 's> {
         let mut out = JsonObject::new();
         let notes = three.try_map(clashes)?;
         let mut clash = FieldClashes::new();
-        let mut merge = |names: &[&str], title: &str, merger: &mut Self| {
+        let mut merge = |names: &[&str], field: &str, merger: &mut Self| {
             let values = three.map(|object| pick(object, names));
-            let before = notes.as_ref().map(|n| n.get(title).cloned());
-            let (value, note) = merger.merge_value(subject, title, values, before);
+            let before = notes.as_ref().map(|n| n.get(field).cloned());
+            let (value, note) = merger.merge_value(subject, field, values, before);
             match value {
                 Value::Object(fields) if names.len() > 1 => out.extend(fields),
                 Value::Null => {}
                 value => {
-                    out.insert(title.to_owned(), value);
+                    out.insert(field.to_owned(), value);
                 }
             }
             if let Some(note) = note {
-                clash.insert(title.to_owned(), note);
+                clash.insert(field.to_owned(), note);
             }
         };
-        for (title, names) in MERGED_TOGETHER {
-            merge(names, title, self);
+        for (field, names) in MERGED_TOGETHER {
+            merge(names, field, self);
         }
         let single = |name: &&str| {
             !MERGED_APART.contains(name)
                 && MERGED_BY_ELEMENT.iter().all(|set| name.split('.').next() != Some(set))
-                && MERGED_TOGETHER.iter().all(|(title, all)| name != title && !all.contains(name))
+                && MERGED_TOGETHER.iter().all(|(field, all)| name != field && !all.contains(name))
         };
         // A field with a clash may be absent in all versions, and a clash may concern several fields.
         let names: BTreeSet<&str> = three
@@ -208,22 +208,22 @@ impl<'a, 's> Fields<'a, 's> {
                 noted
                     .into_iter()
                     .flat_map(FieldClashes::keys)
-                    .filter_map(|title| title.strip_prefix(&prefix)),
+                    .filter_map(|field| field.strip_prefix(&prefix)),
             )
             .collect();
         let mut out = JsonObject::new();
         for name in names {
-            let title = format!("{prefix}{name}");
+            let field = format!("{prefix}{name}");
             // A value can be null, so present values are wrapped.
             let values = sets.map(|s| s.get(name).map_or(Value::Null, |value| json!([value])));
             let before =
-                notes.as_ref().map(|n| n.get(&title).cloned().map(|note| note_map(note, |v| json!([v]))));
-            let (value, note) = self.merge_value(subject, &title, values, before);
+                notes.as_ref().map(|n| n.get(&field).cloned().map(|note| note_map(note, |v| json!([v]))));
+            let (value, note) = self.merge_value(subject, &field, values, before);
             if !value.is_null() {
                 out.insert(name.to_owned(), unwrapped(value));
             }
             if let Some(note) = note {
-                clash.insert(title, note_map(note, unwrapped));
+                clash.insert(field, note_map(note, unwrapped));
             }
         }
         out
@@ -233,7 +233,7 @@ impl<'a, 's> Fields<'a, 's> {
     fn merge_value(
         &mut self,
         subject: &Subject,
-        title: &str,
+        field: &str,
         values: ThreeWay<Value>,
         notes: ThreeWay<Option<FieldClash>>,
     ) -> (Value, Option<FieldClash>) {
@@ -245,7 +245,7 @@ impl<'a, 's> Fields<'a, 's> {
             WinningSide::Theirs => (values.theirs, notes.theirs),
             WinningSide::Ours => (values.ours, notes.ours),
             WinningSide::Conflict => {
-                self.note(subject.clone(), Conflict::Field { field: title.to_owned() });
+                self.note(subject.clone(), Conflict::Field { field: field.to_owned() });
                 let ThreeWay { base, ours, theirs } = values;
                 (theirs.clone(), Some(FieldClash { other: ours, base, request: theirs }))
             }

@@ -95,7 +95,12 @@ fn add_block(block: &Block, out: &mut String) {
         BlockKind::Heading2(_) => element("h4", out, inside),
         BlockKind::Heading3(_) => element("h5", out, inside),
         BlockKind::ListUnordered {} | BlockKind::ListTasks {} => element("ul", out, inside),
-        BlockKind::ListOrdered { .. } => element("ol", out, inside),
+        BlockKind::ListOrdered { start: Some(start) } => {
+            out.push_str(&format!("<ol start=\"{start}\">"));
+            inside(out);
+            out.push_str("</ol>");
+        }
+        BlockKind::ListOrdered { start: None } => element("ol", out, inside),
         BlockKind::ListItem { .. } => element("li", out, inside),
         BlockKind::Blockquote {} | BlockKind::Hint { .. } => element("blockquote", out, inside),
         BlockKind::Divider {} => out.push_str("<hr>"),
@@ -124,6 +129,7 @@ mod tests {
                 "<ul><li><p>one</p></li><li><p><a href=\"https://x.test/?a=1&amp;b=2\" rel=\"nofollow noopener\">two</a>\
                  </p></li></ul>",
             ),
+            ("3. three\n4. four", "<ol start=\"3\"><li><p>three</p></li><li><p>four</p></li></ol>"),
             ("## Title\n\n> quoted", "<h3>Title</h3><blockquote><p>quoted</p></blockquote>"),
             ("```js\na < b\n```", "<pre><code>a &lt; b\n</code></pre>"),
         ] {
