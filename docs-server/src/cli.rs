@@ -15,6 +15,8 @@ use crate::{
     health_check::HealthQuery, heap, home::first_site, import::ImportArgs, setup::CreatedSite,
 };
 
+/// Minimum number of threads that handle requests. With fewer, a request that computes for long delays all others.
+const MIN_THREADS: usize = 4;
 /// Maximum duration of blocking work, such as a Git transfer of an interrupted job, after everything else has ended.
 const BLOCKING_STOP_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -71,7 +73,9 @@ pub fn run() -> ExitCode {
     }
     heap::configure();
     write_log();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let threads =
+        std::thread::available_parallelism().map_or(MIN_THREADS, |cores| cores.get().max(MIN_THREADS));
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
     let done = match runtime {
         Ok(runtime) => {
             let done = runtime.block_on(cli.run());

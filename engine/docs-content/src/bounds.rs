@@ -53,7 +53,7 @@ fn check_limit(has: u64, most: usize, unit: &str) -> Check {
 
 /// Checks the revision `after` against the limits. Its nodes must be in the session.
 pub(crate) async fn check(session: &mut Session<'_>, before: Hash, after: Hash) -> ContentResult<Check> {
-    session.run(|session| check_bounds(session, &before, &after)).await
+    session.run_long(|session| check_bounds(session, &before, &after)).await
 }
 
 /// A page that was added, was moved or has a new slug.

@@ -27,7 +27,7 @@ impl Content {
     /// [`ContentError`](super::ContentError) if the content cannot be read.
     pub async fn check(&self, domain: &str, root: Hash) -> ContentResult<Vec<String>> {
         let everything = Range { from: Key::from(""), to: None, rev: false, limit: usize::MAX };
-        let entries = self.session(domain).run(|s| Ok(map::range(s, &root, &everything)?)).await?;
+        let entries = self.session(domain).run_long(|s| Ok(map::range(s, &root, &everything)?)).await?;
         let mut pages: BTreeMap<PageId, PageEntry> = BTreeMap::new();
         let mut derived: BTreeMap<Key, Bytes> = BTreeMap::new();
         let mut expected: BTreeMap<Key, Bytes> = BTreeMap::new();

@@ -87,7 +87,7 @@ impl Content {
                 stored.insert(session.add_text(text));
             }
         }
-        let changes = session.run(|session| changes(session, follow, texts)).await?;
+        let changes = session.run_long(|session| changes(session, follow, texts)).await?;
         let root = session.apply(follow.onto, &changes).await?;
         let root = self.relink(&mut session, follow.onto, root).await?;
         session.save(root, &stored).await?;

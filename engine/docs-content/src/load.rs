@@ -21,7 +21,7 @@ use weight::{CacheWeight, Id, IdRef, WeighedDocument};
 use super::{
     ContentError, ContentResult, PageTree, SharedDocument,
     map::{self, Fault, MapNode, MapUpdate, NewNode, Nodes, ValueChange, apply},
-    offload::{run_on_text, yield_to_others},
+    offload::{run_in_place, run_on_text, yield_to_others},
 };
 
 /// The root of empty content.
@@ -390,7 +390,18 @@ impl<'a> Session<'a> {
         self.reachable_bytes = self.fresh_bytes;
     }
 
-    /// Runs a step repeatedly, loading missing objects, until it returns a result.
+    /// Like [`Session::run`], for a step whose work grows with the pages of a space. The other tasks of the thread
+    /// continue on another thread.
+    pub(crate) async fn run_long<T, F>(&mut self, step: F) -> ContentResult<T>
+    where
+        F: Fn(&Self) -> PassResult<T> + Send + Sync,
+        T: Send,
+    {
+        self.run(|session| run_in_place(|| step(session))).await
+    }
+
+    /// Runs a step repeatedly, loading missing objects, until it returns a result. A step must be short: other tasks
+    /// of the thread wait for it.
     pub(crate) async fn run<T, F>(&mut self, step: F) -> ContentResult<T>
     where
         F: Fn(&Self) -> PassResult<T> + Send + Sync,

@@ -125,7 +125,9 @@ impl Content {
     ) -> ContentResult<Hash> {
         let mut session = self.session(domain);
         let traces = session
-            .run(|session| changed_entries(session, &after, &before, keys::trace_prefix().prefix_range()))
+            .run_long(|session| {
+                changed_entries(session, &after, &before, keys::trace_prefix().prefix_range())
+            })
             .await?;
         let root = keep(&mut session, after, added(traces)?).await?;
         let departed = find_departures(&mut session, before, after).await?;
@@ -258,7 +260,7 @@ pub(crate) async fn record_departures(
     if departed.is_empty() {
         return Ok(root);
     }
-    let left = session.run(|session| left(session, &root, departed)).await?;
+    let left = session.run_long(|session| left(session, &root, departed)).await?;
     keep(session, root, left.into_iter().map(|key| (key, RedirectTrace { at })).collect()).await
 }
 
@@ -270,7 +272,7 @@ pub(crate) async fn merge_redirects(
     merged: Hash,
 ) -> ContentResult<Hash> {
     let class = keys::class(keys::REDIRECT);
-    let changed = session.run(|session| changed_entries(session, &base, &theirs, class.clone())).await?;
+    let changed = session.run_long(|session| changed_entries(session, &base, &theirs, class.clone())).await?;
     let (from, to) = keys::trace_prefix().prefix_range();
     let (moved, named): (Vec<_>, Vec<_>) =
         changed.into_iter().partition(|it| *from <= *it.key && *it.key < *to);
@@ -304,8 +306,9 @@ async fn find_departures(
     before: Hash,
     after: Hash,
 ) -> ContentResult<Vec<Departure>> {
-    let pages =
-        session.run(|session| changed_entries(session, &before, &after, keys::class(keys::PAGE))).await?;
+    let pages = session
+        .run_long(|session| changed_entries(session, &before, &after, keys::class(keys::PAGE)))
+        .await?;
     pages.iter().filter_map(|difference| Departure::from_difference(difference).transpose()).collect()
 }
 
@@ -320,7 +323,7 @@ async fn keep(session: &mut Session<'_>, root: Hash, traces: RedirectTraces) -> 
     if traces.is_empty() {
         return Ok(root);
     }
-    let changes = session.run(|session| evict_excess_traces(session, &root, &traces, MAX_MOVED)).await?;
+    let changes = session.run_long(|session| evict_excess_traces(session, &root, &traces, MAX_MOVED)).await?;
     session.apply(root, &changes).await
 }
 

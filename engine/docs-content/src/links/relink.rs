@@ -40,7 +40,7 @@ impl Content {
             return Ok(after);
         }
         let LinkUpdate { sources, came, went } =
-            session.run(|session| LinkUpdate::between(session, &before, &after)).await?;
+            session.run_long(|session| LinkUpdate::between(session, &before, &after)).await?;
         let root = self.link_sources(session, after, &sources).await?;
         let mut relinker = Relinker::new(self, session, root, &sources);
         relinker.move_links(&came, &[LinkState::Broken]).await?;

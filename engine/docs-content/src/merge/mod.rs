@@ -99,7 +99,7 @@ impl Content {
         ThreeWay { base, ours, theirs }: ThreeWay<Hash>,
     ) -> ContentResult<(Hash, BTreeSet<ConflictNote>)> {
         let (first, second) = session
-            .run(|session| {
+            .run_long(|session| {
                 let mut gather = super::load::MissingCollector::default();
                 let first = gather.ask(differing_records(session, &base, &ours))?.unwrap_or_default();
                 let second = gather.ask(differing_records(session, &base, &theirs))?.unwrap_or_default();
@@ -108,8 +108,8 @@ impl Content {
             })
             .await?;
         let sides = Sides::from_differences(first, second);
-        let united = session.run(|session| sides.merge_records(session, self.merger())).await?;
-        let repaired = session.run(|session| repair::repair(session, &ours, &united)).await?;
+        let united = session.run_long(|session| sides.merge_records(session, self.merger())).await?;
+        let repaired = session.run_long(|session| repair::repair(session, &ours, &united)).await?;
         let mut notes = united.notes;
         notes.extend(repaired.notes);
         let mut changes = MapChanges::default();
