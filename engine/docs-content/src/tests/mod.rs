@@ -6,6 +6,7 @@ mod fields;
 mod files;
 mod follow;
 mod links;
+mod long_steps;
 mod merges;
 mod records;
 mod redirects;
