@@ -180,6 +180,8 @@ ids! {
     ShareLinkId,
     /// A redirect of a site.
     RedirectId,
+    /// A finding about the content of a site.
+    SiteFindingId,
     /// An OpenAPI specification.
     OpenApiSpecId,
     /// A version of an OpenAPI specification.
