@@ -16,6 +16,7 @@ pub(super) mod measure;
 pub(super) mod purge;
 pub(super) mod rights;
 pub(super) mod setup;
+pub(super) mod site_findings;
 pub(super) mod site_templates;
 pub(super) mod tidy;
 pub(super) mod turns;

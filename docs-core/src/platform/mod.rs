@@ -79,12 +79,14 @@ pub use nouns::{
     ContentHandle, ExternalLinkHandle, ExternalLinks, InviteHandle, Invites, MemberHandle, Members,
     OpenApiSpecHandle, OpenApiSpecVersionHandle, OpenApiSpecs, OrgHandle, Orgs, Permissions, RedirectHandle,
     Redirects, ReplyHandle, Revisions, SamlProviderHandle, SamlProviders, SectionGroupHandle, SectionGroups,
-    SectionHandle, Sections, ShareLinkHandle, ShareLinks, SiteHandle, SiteSpaceHandle, SiteSpaces, Sites,
-    SpaceHandle, Spaces, TeamHandle, Teams, TranslationHandle, Translations, UserHandle, Users,
+    SectionHandle, Sections, ShareLinkHandle, ShareLinks, SiteFindingHandle, SiteFindings, SiteHandle,
+    SiteSpaceHandle, SiteSpaces, Sites, SpaceHandle, Spaces, TeamHandle, Teams, TranslationHandle,
+    Translations, UserHandle, Users,
     addresses::Thread,
     filters::{
         AuditEventFilter, AuditFilter, CommentQuery, ImportRunFilter, OrgRequestFilter, Reach,
-        RedirectFilter, RequestFilter, ReviewQuery, SiteFilter, SitePermissionFilter, TeamFilter,
+        RedirectFilter, RequestFilter, ReviewQuery, SiteFilter, SiteFindingFilter, SitePermissionFilter,
+        TeamFilter,
     },
 };
 pub use people::{

@@ -21,8 +21,8 @@ pub use self::caller::Caller;
 use crate::{
     model::{
         CollectionId, CommentId, CommentReplyId, ExternalLinkId, InviteId, OpenApiSpecVersionId, OrgId,
-        RedirectId, SamlProviderId, SectionGroupId, SectionId, ShareLinkId, SiteSpaceId, SpaceId, TeamId,
-        TranslationId, UserId,
+        RedirectId, SamlProviderId, SectionGroupId, SectionId, ShareLinkId, SiteFindingId, SiteSpaceId,
+        SpaceId, TeamId, TranslationId, UserId,
     },
     platform::kernel::{actor::Actor, platform::Platform},
 };
@@ -576,6 +576,31 @@ nouns! {
     /// # }
     /// ```
     ShareLinkHandle { at: SiteRef<'p>, share_link: &'p ShareLinkId }
+    /// The findings about the content of a site. See [`SiteFindingHandle`] for a single finding.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::{Result, model::{OrgId, SiteId}, platform::{Caller, SiteFindingFilter}};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId) -> Result<()> {
+    /// let stats = me.org(org).site(site).findings().stats(&SiteFindingFilter::default()).await?;
+    /// println!("{} broken links", stats.total);
+    /// # Ok(())
+    /// # }
+    /// ```
+    SiteFindings { at: SiteRef<'p> }
+    /// A finding about the content of a site.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::model::{OrgId, SettableFindingStatus, SiteFindingId, SiteId, UpdateSiteFinding};
+    /// # use docs_core::{Result, platform::Caller};
+    /// # async fn example(me: Caller<'_>, org: &OrgId, site: &SiteId, finding: &SiteFindingId) -> Result<()> {
+    /// let dismissed = UpdateSiteFinding { status: SettableFindingStatus::Canceled };
+    /// println!("{}", me.org(org).site(site).finding(finding).update(dismissed).await?.title);
+    /// # Ok(())
+    /// # }
+    /// ```
+    SiteFindingHandle { at: SiteRef<'p>, finding: &'p SiteFindingId }
     /// The translations of an organization. See [`TranslationHandle`] for a single translation.
     ///
     /// # Example

@@ -15,6 +15,7 @@ mod people;
 mod review;
 mod saml;
 mod site;
+mod site_findings;
 mod site_settings;
 mod site_structure;
 mod space;
@@ -39,6 +40,7 @@ pub use people::*;
 pub use review::*;
 pub use saml::*;
 pub use site::*;
+pub use site_findings::*;
 pub use site_settings::*;
 pub use site_structure::*;
 pub use space::*;
@@ -85,6 +87,7 @@ pub(crate) const KINDS: &[RecordKind] = &[
     RecordKind::of::<SiteAuthRecord>(),
     RecordKind::of::<RedirectRecord>(),
     RecordKind::of::<AdaptiveRecord>(),
+    RecordKind::of::<SiteFindingsRecord>(),
     RecordKind::of::<TranslationRecord>(),
     RecordKind::of::<TranslationMemoryRecord>(),
     RecordKind::of::<GlossaryRecord>(),

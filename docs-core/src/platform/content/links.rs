@@ -4,6 +4,7 @@
 //! looked up in the text of the target page.
 
 mod anchors;
+pub(in crate::platform) mod broken;
 mod external;
 mod listing;
 mod location;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::{
     model::{
         BoundedText, ChangeRequestOrder, ChangeRequestStatus, CommentStatus, ContentFormat,
-        ImportRunSelection, ListOrder, MemberRole, OrgId, RedirectOrder, SiteType, Timestamp, UserId,
+        ImportRunSelection, ListOrder, MemberRole, OrgId, RedirectOrder, SiteFindingOrder,
+        SiteFindingSeverity, SiteFindingSource, SiteFindingStatus, SiteFindingType, SiteType, Timestamp,
+        UserId,
     },
     store::records::{RedirectRecord, SiteRecord},
 };
@@ -175,6 +177,50 @@ impl SiteFilter {
 
     pub(in crate::platform) fn is_selective(&self) -> bool {
         *self != Self::default()
+    }
+}
+
+/// Filter and order for the findings of a site. A finding must match all fields that are set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SiteFindingFilter {
+    /// Only findings with this status.
+    pub status: Option<SiteFindingStatus>,
+    /// Only findings of these types. Empty for all types.
+    pub types: Vec<SiteFindingType>,
+    /// Only findings with this severity.
+    pub severity: Option<SiteFindingSeverity>,
+    /// Only findings with or without change requests. No finding has change requests.
+    pub has_change_requests: Option<bool>,
+    /// Only findings of this topic. The platform has no topics, so there are none.
+    pub topic: Option<String>,
+    /// Only findings with this question as evidence. The platform has no questions, so there are none.
+    pub question: Option<String>,
+    /// Only findings with evidence from these sources. No finding has evidence. Empty for all findings.
+    pub sources: Vec<SiteFindingSource>,
+    /// Only findings updated at or after this time.
+    pub updated_after: Option<Timestamp>,
+    /// Only findings updated before this time.
+    pub updated_before: Option<Timestamp>,
+    pub order: SiteFindingOrder,
+}
+
+impl SiteFindingFilter {
+    /// Tests if a broken link matches.
+    pub(in crate::platform) fn matches(
+        &self,
+        status: SiteFindingStatus,
+        severity: SiteFindingSeverity,
+        updated_at: Timestamp,
+    ) -> bool {
+        self.status.is_none_or(|wanted| wanted == status)
+            && (self.types.is_empty() || self.types.contains(&SiteFindingType::BrokenLink))
+            && self.severity.is_none_or(|wanted| wanted == severity)
+            && self.has_change_requests != Some(true)
+            && self.topic.is_none()
+            && self.question.is_none()
+            && self.sources.is_empty()
+            && self.updated_after.is_none_or(|after| updated_at >= after)
+            && self.updated_before.is_none_or(|before| updated_at < before)
     }
 }
 

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use super::filters::{
     AuditEventFilter, AuditFilter, CommentQuery, ContentKind, ImportRunFilter, OrgRequestFilter, Reach,
-    RedirectFilter, RequestFilter, SiteFilter, SitePermissionFilter, TeamFilter,
+    RedirectFilter, RequestFilter, SiteFilter, SiteFindingFilter, SitePermissionFilter, TeamFilter,
 };
 use crate::{
     content::LinkTarget,
     model::{
         BrokenContext, ChangeRequestOrder, LinkStatus, ListOrder, MemberRole, OrgId, PageId,
-        PermissionTarget, Role, SiteId, SpaceId, UserId,
+        PermissionTarget, Role, SiteFindingId, SiteFindingOrder, SiteId, SpaceId, UserId,
     },
     store::ListIdentity,
 };
@@ -66,6 +66,11 @@ pub(in crate::platform) mod tag {
         SECTION_GROUPS = "section-groups",
         SHARE_LINKS = "share-links",
         SITES = "sites",
+        SITE_FINDINGS = "site-findings",
+        SITE_FINDING_CHANGE_REQUESTS = "site-finding-change-requests",
+        SITE_FINDING_PAGES = "site-finding-pages",
+        SITE_FINDING_QUESTIONS = "site-finding-questions",
+        SITE_FINDING_RECORDS = "site-finding-records",
         SITE_PERMISSIONS = "site-permissions",
         SITE_SPACES = "site-spaces",
         SPACES = "spaces",
@@ -94,6 +99,30 @@ pub(in crate::platform) fn sites(filter: &SiteFilter) -> ListIdentity {
         .filter("title", &filter.title)
         .filter("published", filter.published.map(yes_or_no))
         .filter("type", filter.types.iter().map(|kind| kind.as_str()))
+}
+
+pub(in crate::platform) fn site_findings(site: &SiteId, filter: &SiteFindingFilter) -> ListIdentity {
+    ListIdentity::new(tag::SITE_FINDINGS)
+        .with_part("site", site)
+        .filter("status", filter.status.map(|status| status.as_str()))
+        .filter("type", filter.types.iter().map(|kind| kind.as_str()))
+        .filter("severity", filter.severity.map(|severity| severity.as_str()))
+        .filter("change-requests", filter.has_change_requests.map(yes_or_no))
+        .filter("topic", &filter.topic)
+        .filter("question", &filter.question)
+        .filter("source", filter.sources.iter().map(|source| source.as_str()))
+        .filter("after", filter.updated_after.map(|after| after.to_string()))
+        .filter("before", filter.updated_before.map(|before| before.to_string()))
+        .filter("order", (filter.order != SiteFindingOrder::UpdatedAt).then(|| filter.order.as_str()))
+}
+
+/// A list of a finding: its pages, questions, records or change requests, by the tag of the list.
+pub(in crate::platform) fn of_site_finding(
+    tag: &str,
+    site: &SiteId,
+    finding: &SiteFindingId,
+) -> ListIdentity {
+    ListIdentity::new(tag).with_part("site", site).with_part("finding", finding)
 }
 
 pub(in crate::platform) fn glossary_terms(org: &OrgId, order: Option<&str>) -> ListIdentity {
@@ -276,7 +305,10 @@ mod tests {
 
     use super::*;
     use crate::{
-        model::{ChangeRequestStatus, SiteType, Timestamp},
+        model::{
+            ChangeRequestStatus, SiteFindingSeverity, SiteFindingSource, SiteFindingStatus, SiteFindingType,
+            SiteType, Timestamp,
+        },
         store::CursorFingerprint,
     };
 
@@ -322,6 +354,30 @@ mod tests {
             site_search(&site, &BTreeSet::new()),
             space_search(&space),
             org_search(&id("organizations")),
+        ]
+    }
+
+    fn finding_filters() -> Vec<ListIdentity> {
+        let (site, then) = (id("sites"), Some(Timestamp::new(DateTime::UNIX_EPOCH)));
+        let name = Some("ada".to_owned());
+        let of = |filter: SiteFindingFilter| site_findings(&site, &filter);
+        let none = SiteFindingFilter::default;
+        vec![
+            of(none()),
+            of(SiteFindingFilter { status: Some(SiteFindingStatus::Done), ..none() }),
+            of(SiteFindingFilter { types: vec![SiteFindingType::Other], ..none() }),
+            of(SiteFindingFilter { severity: Some(SiteFindingSeverity::High), ..none() }),
+            of(SiteFindingFilter { has_change_requests: Some(true), ..none() }),
+            of(SiteFindingFilter { topic: name.clone(), ..none() }),
+            of(SiteFindingFilter { question: name, ..none() }),
+            of(SiteFindingFilter {
+                sources: SiteFindingSource::new("questions").into_iter().collect(),
+                ..none()
+            }),
+            of(SiteFindingFilter { updated_after: then, ..none() }),
+            of(SiteFindingFilter { updated_before: then, ..none() }),
+            of(SiteFindingFilter { order: SiteFindingOrder::Severity, ..none() }),
+            of_site_finding(tag::SITE_FINDING_PAGES, &site, &id("finding")),
         ]
     }
 
@@ -410,9 +466,15 @@ mod tests {
     fn all() -> Vec<ListIdentity> {
         let mut all: Vec<ListIdentity> = tag::ALL.iter().map(|tag| ListIdentity::new(tag)).collect();
         // Lists without filters are identified by their tag alone.
-        let bare =
-            [team_filters(), site_filters(), people_filters(), audit_event_filters(), content_filters()]
-                .concat();
+        let bare = [
+            team_filters(),
+            site_filters(),
+            finding_filters(),
+            people_filters(),
+            audit_event_filters(),
+            content_filters(),
+        ]
+        .concat();
         all.extend(
             bare.into_iter()
                 .filter(|identity| !tag::ALL.iter().any(|tag| *identity == ListIdentity::new(tag))),

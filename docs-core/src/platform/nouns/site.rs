@@ -1,11 +1,13 @@
-//! Nouns that belong to a site: its sections, spaces, redirects and share links.
+//! Nouns that belong to a site: its sections, spaces, redirects, share links and findings.
 
 use super::{
     ExternalLinkHandle, ExternalLinks, GrantTarget, Permissions, RedirectHandle, Redirects,
-    SectionGroupHandle, SectionGroups, SectionHandle, Sections, ShareLinkHandle, ShareLinks, SiteHandle,
-    SiteSpaceHandle, SiteSpaces,
+    SectionGroupHandle, SectionGroups, SectionHandle, Sections, ShareLinkHandle, ShareLinks,
+    SiteFindingHandle, SiteFindings, SiteHandle, SiteSpaceHandle, SiteSpaces,
 };
-use crate::model::{ExternalLinkId, RedirectId, SectionGroupId, SectionId, ShareLinkId, SiteSpaceId};
+use crate::model::{
+    ExternalLinkId, RedirectId, SectionGroupId, SectionId, ShareLinkId, SiteFindingId, SiteSpaceId,
+};
 
 impl<'p> SiteHandle<'p> {
     /// Returns the site as accessed with the key of a share link.
@@ -80,5 +82,15 @@ impl<'p> SiteHandle<'p> {
     #[must_use]
     pub const fn share_link(self, share_link: &'p ShareLinkId) -> ShareLinkHandle<'p> {
         ShareLinkHandle { caller: self.caller, at: self.at, share_link }
+    }
+
+    #[must_use]
+    pub const fn findings(self) -> SiteFindings<'p> {
+        SiteFindings { caller: self.caller, at: self.at }
+    }
+
+    #[must_use]
+    pub const fn finding(self, finding: &'p SiteFindingId) -> SiteFindingHandle<'p> {
+        SiteFindingHandle { caller: self.caller, at: self.at, finding }
     }
 }

@@ -27,7 +27,7 @@ use crate::{
         Entity, Indexed, Key, Tx, jobs,
         records::{
             AdaptiveRecord, CustomizationRecord, RedirectRecord, ShareLinkRecord, SiteAuthRecord,
-            SiteSpaceRecord,
+            SiteFindingsRecord, SiteSpaceRecord,
         },
     },
 };
@@ -35,7 +35,7 @@ use crate::{
 /// Number of records of each kind removed per transaction after a site is deleted.
 const SETTINGS_PURGE_BATCH: u32 = 30;
 
-/// Removes the settings of a site in the transaction that deletes it: the secrets and the schema completely, and as
+/// Removes the settings of a site in the transaction that deletes it: the secrets, the schema and the statuses of findings completely, and as
 /// many of the other records as fit. A job removes the remainder.
 pub(in crate::platform) async fn delete_settings(
     tx: &mut Tx,
@@ -46,6 +46,7 @@ pub(in crate::platform) async fn delete_settings(
     delete::<CustomizationRecord>(tx, &CustomizationRecord::key_for(site)).await?;
     delete::<SiteAuthRecord>(tx, &SiteAuthRecord::key_for(site)).await?;
     delete::<AdaptiveRecord>(tx, &AdaptiveRecord::key_for(site)).await?;
+    delete::<SiteFindingsRecord>(tx, &SiteFindingsRecord::key_for(site)).await?;
     if delete_batch(tx, site).await? {
         let job = PurgeSettings { site: site.clone() }.to_new_job(job, site, now)?;
         jobs::enqueue(tx, now, job).await?;

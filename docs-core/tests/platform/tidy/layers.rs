@@ -196,6 +196,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "cache_budget",
             "builder",
             "tidy",
+            "site_findings",
             "limits",
             "measure",
             "purge",

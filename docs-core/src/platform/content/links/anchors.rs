@@ -15,7 +15,7 @@ use crate::{
 
 /// Maximum total size, in bytes, of the pages that one request reads to find their anchors. Links to anchors on further
 /// pages count as valid.
-const MAX_ANCHOR_TEXT: usize = 8 * 1024 * 1024;
+pub(super) const MAX_ANCHOR_TEXT: usize = 8 * 1024 * 1024;
 
 /// The known anchors by page, and the remaining byte budget.
 pub(super) struct PageAnchors {
@@ -25,7 +25,7 @@ pub(super) struct PageAnchors {
 
 impl Default for PageAnchors {
     fn default() -> Self {
-        Self { pages: HashMap::new(), bytes_left: MAX_ANCHOR_TEXT }
+        Self::with_budget(MAX_ANCHOR_TEXT)
     }
 }
 
@@ -36,6 +36,16 @@ enum KnownAnchors {
 }
 
 impl PageAnchors {
+    /// Creates a cache that reads at most this many bytes of pages.
+    pub(super) fn with_budget(bytes: usize) -> Self {
+        Self { pages: HashMap::new(), bytes_left: bytes }
+    }
+
+    /// Returns the rest of the budget. It is 0 if a page exceeded it.
+    pub(super) const fn budget(&self) -> usize {
+        self.bytes_left
+    }
+
     /// Reads the target pages of anchor links.
     pub(super) async fn load(&mut self, view: &View, links: &[(Key, Link)]) -> Result<()> {
         let named = links.iter().filter(|(_, link)| link.standing == LinkState::Anchor);
@@ -60,7 +70,7 @@ impl PageAnchors {
     }
 
     async fn anchors(&mut self, view: &View, entry: &PageEntry) -> Result<KnownAnchors> {
-        if entry.kind != PageKind::Document {
+        if entry.kind != PageKind::Document || self.bytes_left == 0 {
             return Ok(KnownAnchors::Some);
         }
         let text = view.reader_text(&entry.body, entry.expansions).await?;

@@ -9,24 +9,24 @@ use std::{
 
 use super::{
     anchors::PageAnchors,
-    location::{LinkTargets, LocationContext, reference_anchor, space_target},
+    location::{LinkTargets, LocationContext, member_resolver, reference_anchor, space_target},
 };
 use crate::{
-    ErrorKind, Result,
+    Result,
     content::{Link, LinkState, LinkTarget},
     model::{
         Collection, CollectionId, ContentLocation, ContentRef, OpenApiSpec, OrgId, Organization, SpaceId,
         User, UserId,
     },
     platform::{
-        access::{self, AccessResolver},
-        content::{files::Bearer, openapi_specs},
+        access,
+        content::openapi_specs,
         kernel::{actor::Actor, platform::Platform},
     },
-    policy::{OrgAction, SpaceAccess},
+    policy::OrgAction,
     store::{
         Key, Tx,
-        records::{CollectionRecord, MemberRecord, SpaceRecord},
+        records::{CollectionRecord, MemberRecord},
     },
 };
 
@@ -107,6 +107,16 @@ impl<'a> ExternalTargets<'a> {
         Self { platform, actor, own, known: HashMap::new(), anchors: PageAnchors::default() }
     }
 
+    /// Replaces the budget of bytes of pages that are read to find their anchors.
+    pub(super) fn with_anchor_budget(self, bytes: usize) -> Self {
+        Self { anchors: PageAnchors::with_budget(bytes), ..self }
+    }
+
+    /// Returns the rest of that budget. It is 0 if a page exceeded it.
+    pub(super) const fn anchor_budget(&self) -> usize {
+        self.anchors.budget()
+    }
+
     /// Returns `true` if the target of a resolved link exists and the actor has access to it.
     pub(super) fn exists(&self, link: &Link) -> bool {
         match link.standing {
@@ -156,7 +166,8 @@ impl<'a> ExternalTargets<'a> {
         }
         let named = ReferencedIds::collect(&new);
         let tx = self.platform.read().await?;
-        let frames = self.location_contexts(&tx, named.spaces.into_iter().collect()).await?;
+        let spaces = named.spaces.into_iter().collect();
+        let frames = self.platform.location_contexts(&tx, self.actor, spaces).await?;
         let around = |space: &SpaceId| self.space_context(&frames, space);
         let users = self.users(&tx, named.users.into_iter().collect()).await?;
         let collections = self.collections(&tx, named.collections.into_iter().collect()).await?;
@@ -223,43 +234,6 @@ impl<'a> ExternalTargets<'a> {
         Ok(things)
     }
 
-    /// Reads the live content of the existing spaces that the actor can access.
-    async fn location_contexts(
-        &self,
-        tx: &Tx,
-        spaces: Vec<SpaceId>,
-    ) -> Result<HashMap<SpaceId, Arc<LocationContext>>> {
-        let keys: Vec<Key> = spaces.iter().map(SpaceRecord::key_for).collect();
-        let found = tx.get_many::<SpaceRecord>(&keys).await?.into_iter().flatten();
-        let mut by_org: BTreeMap<OrgId, Vec<Arc<SpaceRecord>>> = BTreeMap::new();
-        for space in found.filter(|space| space.deleted_at.is_none()) {
-            by_org.entry(space.organization.clone()).or_default().push(space);
-        }
-        let mut frames = HashMap::new();
-        for (org, spaces) in by_org {
-            let Some(mut resolver) = self.resolver(tx, &org).await? else { continue };
-            let seen = resolver.spaces(tx, spaces.into_iter().map(Some).collect()).await?;
-            let seen: Vec<SpaceAccess> = seen.into_iter().flatten().collect();
-            let shown = self.platform.space_views(tx, &seen).await?;
-            let Some(organization) = self.organization(tx, &resolver).await? else { continue };
-            for (access, space) in seen.iter().zip(shown) {
-                let record = Arc::clone(access.space());
-                let view = self.platform.content().view(&record.domain, record.root);
-                let id = record.id.clone();
-                let frame = LocationContext {
-                    organization: organization.clone(),
-                    space,
-                    context: None,
-                    record,
-                    view,
-                    bearer: Bearer::for_member(self.actor)?,
-                };
-                frames.insert(id, Arc::new(frame));
-            }
-        }
-        Ok(frames)
-    }
-
     /// Reads the existing collections that the actor can access.
     async fn collections(
         &self,
@@ -273,9 +247,10 @@ impl<'a> ExternalTargets<'a> {
         }
         let mut views = HashMap::new();
         for (org, collections) in by_org {
-            let Some(mut resolver) = self.resolver(tx, &org).await? else { continue };
+            let Some(mut resolver) = member_resolver(tx, self.actor, &org).await? else { continue };
             let seen = resolver.collections(tx, collections.into_iter().map(Some).collect()).await?;
-            let Some(organization) = self.organization(tx, &resolver).await? else { continue };
+            let organization = self.platform.organization_view(tx, self.actor, &resolver).await?;
+            let Some(organization) = organization else { continue };
             views.extend(seen.into_iter().flatten().map(|access| {
                 let collection = self.platform.collection_view(&access);
                 let organization = organization.clone();
@@ -303,21 +278,6 @@ impl<'a> ExternalTargets<'a> {
             views.insert(slug.clone(), Arc::new(view));
         }
         Ok(views)
-    }
-
-    /// Returns the actor's access to the content of an organization, or `None` if they are not a member.
-    async fn resolver(&self, tx: &Tx, org: &OrgId) -> Result<Option<AccessResolver>> {
-        match access::org(tx, self.actor, org).await {
-            Ok(org) => Ok(Some(AccessResolver::new(org, self.actor))),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Reads the organization of a resolver as the actor sees it.
-    async fn organization(&self, tx: &Tx, resolver: &AccessResolver) -> Result<Option<Organization>> {
-        let org = std::slice::from_ref(resolver.org());
-        Ok(self.platform.org_views(tx, self.actor, org).await?.pop())
     }
 
     /// Reads the users who are members of the space's organization. Content must not reveal other users.

@@ -1,22 +1,24 @@
 //! Views of the sources and targets of links.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
 use crate::{
-    Result,
+    ErrorKind, Result,
     content::{Link, LinkSource, LinkTarget, View},
     model::{
-        ContentLocation, ContentRef, InternalLocation, Organization, ReusableContent, RevisionFile,
-        RevisionPage, Space, VersionContext,
+        ContentLocation, ContentRef, InternalLocation, OrgId, Organization, ReusableContent, RevisionFile,
+        RevisionPage, Space, SpaceId, VersionContext,
     },
     platform::{
+        access::{self, AccessResolver},
         content::{files::Bearer, read::ContentOptions},
-        kernel::platform::Platform,
+        kernel::{actor::Actor, platform::Platform},
     },
-    store::records::SpaceRecord,
+    policy::SpaceAccess,
+    store::{Key, Tx, records::SpaceRecord},
 };
 
 /// The content of a space with the views embedded in its locations.
@@ -50,7 +52,7 @@ impl LocationContext {
 }
 
 /// Returns the space of a reference, if it names one, and the target within it.
-pub(super) fn space_target(reference: &ContentRef) -> (Option<&crate::model::SpaceId>, Option<LinkTarget>) {
+pub(super) fn space_target(reference: &ContentRef) -> (Option<&SpaceId>, Option<LinkTarget>) {
     match reference {
         ContentRef::File { file } => (None, Some(LinkTarget::File(file.clone()))),
         ContentRef::Page { page, space } => (space.as_ref(), Some(LinkTarget::Page(page.clone()))),
@@ -153,5 +155,62 @@ impl Platform {
             things.insert(LinkTarget::Reusable(id.clone()), TargetView::Reusable(content));
         }
         Ok(LinkTargets(things))
+    }
+
+    /// Reads the live content of the existing spaces that the actor can access.
+    pub(super) async fn location_contexts(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        spaces: Vec<SpaceId>,
+    ) -> Result<HashMap<SpaceId, Arc<LocationContext>>> {
+        let keys: Vec<Key> = spaces.iter().map(SpaceRecord::key_for).collect();
+        let found = tx.get_many::<SpaceRecord>(&keys).await?.into_iter().flatten();
+        let mut by_org: BTreeMap<OrgId, Vec<Arc<SpaceRecord>>> = BTreeMap::new();
+        for space in found.filter(|space| space.deleted_at.is_none()) {
+            by_org.entry(space.organization.clone()).or_default().push(space);
+        }
+        let mut frames = HashMap::new();
+        for (org, spaces) in by_org {
+            let Some(mut resolver) = member_resolver(tx, actor, &org).await? else { continue };
+            let seen = resolver.spaces(tx, spaces.into_iter().map(Some).collect()).await?;
+            let seen: Vec<SpaceAccess> = seen.into_iter().flatten().collect();
+            let shown = self.space_views(tx, &seen).await?;
+            let Some(organization) = self.organization_view(tx, actor, &resolver).await? else { continue };
+            for (access, space) in seen.iter().zip(shown) {
+                let record = Arc::clone(access.space());
+                let view = self.content().view(&record.domain, record.root);
+                let id = record.id.clone();
+                let frame = LocationContext {
+                    organization: organization.clone(),
+                    space,
+                    context: None,
+                    record,
+                    view,
+                    bearer: Bearer::for_member(actor)?,
+                };
+                frames.insert(id, Arc::new(frame));
+            }
+        }
+        Ok(frames)
+    }
+
+    /// Reads the organization of a resolver as the actor sees it.
+    pub(super) async fn organization_view(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        resolver: &AccessResolver,
+    ) -> Result<Option<Organization>> {
+        Ok(self.org_views(tx, actor, std::slice::from_ref(resolver.org())).await?.pop())
+    }
+}
+
+/// Returns the actor's access to the content of an organization, or `None` if they are not a member.
+pub(super) async fn member_resolver(tx: &Tx, actor: &Actor, org: &OrgId) -> Result<Option<AccessResolver>> {
+    match access::org(tx, actor, org).await {
+        Ok(org) => Ok(Some(AccessResolver::new(org, actor))),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }
