@@ -31,6 +31,7 @@ mod reviews;
 mod revisions;
 mod saml;
 mod search;
+mod site_findings;
 mod site_settings;
 mod site_structure;
 mod sites;

@@ -5,8 +5,8 @@ use docs_core::Platform;
 use super::{
     audit, change_requests, collections, comments, computed, content, git, git_sync, import_runs, imports,
     integrations, invites, jobs, links, members, meta_links, openapi_specs, orgs, pdf, permissions,
-    platform_info, reviews, revisions, saml, search, site_settings, site_structure, sites, spaces, storage,
-    teams, translations, uploads, urls, users,
+    platform_info, reviews, revisions, saml, search, site_findings, site_settings, site_structure, sites,
+    spaces, storage, teams, translations, uploads, urls, users,
 };
 
 /// All operations of the API.
@@ -24,7 +24,12 @@ pub type Api = (
     (git::Git, git_sync::GitSync, git_sync::GitInstallations),
     search::Search,
     pdf::Pdf,
-    (sites::Sites, site_structure::Structure, site_settings::SiteSettings, (urls::Urls, urls::SpaceEmbeds)),
+    (
+        (sites::Sites, site_findings::SiteFindings),
+        site_structure::Structure,
+        site_settings::SiteSettings,
+        (urls::Urls, urls::SpaceEmbeds),
+    ),
     (teams::Teams, permissions::Permissions, saml::Saml),
     (translations::Translations, openapi_specs::OpenApiSpecs),
 );
@@ -71,7 +76,7 @@ pub(crate) fn api(platform: &Platform) -> Api {
         search::Search(platform.clone()),
         pdf::Pdf(platform.clone()),
         (
-            sites::Sites(platform.clone()),
+            (sites::Sites(platform.clone()), site_findings::SiteFindings(platform.clone())),
             site_structure::Structure(platform.clone()),
             site_settings::SiteSettings(platform.clone()),
             (urls::Urls(platform.clone()), urls::SpaceEmbeds(platform.clone())),

@@ -5,7 +5,8 @@ use std::{marker::PhantomData, ops::Deref, str::FromStr};
 use docs_core::model::{
     CollectionId, CommentId, CommentReplyId, ExternalLinkId, FileId, GlossaryTermId, InviteId, JobId,
     OpenApiSpecVersionId, OrgId, PageId, RedirectId, ReusableId, ReviewId, RevisionId, SamlProviderId,
-    SectionGroupId, SectionId, ShareLinkId, SiteId, SiteSpaceId, SpaceId, TeamId, TranslationId, UserId,
+    SectionGroupId, SectionId, ShareLinkId, SiteFindingId, SiteId, SiteSpaceId, SpaceId, TeamId,
+    TranslationId, UserId,
 };
 use poem::{IntoResponse as _, Request, RequestBody, http::StatusCode};
 use poem_openapi::{
@@ -136,6 +137,7 @@ nouns! {
     SectionGroupId: Self, "section group";
     SectionId: Self, "section";
     ShareLinkId: Self, "share link";
+    SiteFindingId: Self, "finding";
     SiteId: Self, "site";
     SiteSpaceId: Self, "site space";
     SpaceId: Self, "space";

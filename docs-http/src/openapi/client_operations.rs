@@ -40,13 +40,9 @@ const REASONS: [(&str, &str); 23] = [
     ("/answers", "the platform has no AI model"),
     (
         "/scans",
-        "links are checked with each change of content, not in scans; `listSpaceLinks` with `status=broken` returns them",
+        "links are checked with each change of content, not in scans; `listSiteFindings` returns the broken ones",
     ),
-    (
-        "/findings",
-        "findings come from an AI model and from visits of readers; `listSpaceLinks` with `status=broken` returns broken \
-         links",
-    ),
+    ("/findings", "the platform has no AI model"),
     ("/styleguide", "the platform has no AI model"),
     ("/insights", "events of readers are only counted in the metrics of the server"),
     ("/ads", "the platform shows no advertisements"),

@@ -59,6 +59,7 @@ impl World {
         let content = s.get(&format!("{open}/content")).await;
         let site = s.site("Docs", &[&space]).await;
         s.post(&format!("{site}/publish"), 200, json!({})).await;
+        let finding = id(&s.get(&format!("{site}/findings")).await["items"][0]);
         let parts = structure::build(&s, &site, &space).await;
         let page = id(&content["pages"][0]);
         let (place, link, redirect) = site_settings::settled(&s, &site, &page).await;
@@ -83,6 +84,7 @@ impl World {
             ("siteSpaceId", place),
             ("shareLinkId", link),
             ("siteRedirectId", redirect),
+            ("siteFindingId", finding),
             ("collectionId", teams::collection(&s).await),
             ("pageId", page),
             ("node", tree["document"]["nodes"][0]["key"].as_str().expect("a key").to_owned()),
@@ -117,7 +119,7 @@ impl World {
         s.platform.settle().await.expect("settled");
         let request = s.request(&space).await;
         let changes = json!({ "changes": [
-            { "operation": "insert_page", "document": { "markdown": "# Page\n" } },
+            { "operation": "insert_page", "document": { "markdown": "# Page\n\n[Former](/gone.md)\n" } },
             { "operation": "insert_files", "files": [
                 { "name": "b.txt", "base64": "YQ==", "contentType": "text/plain" },
             ] },
@@ -256,6 +258,7 @@ impl World {
             "updateSiteById" => json!({ "title": "Renamed", "basename": "renamed" }),
             "searchSiteContent" => json!({ "query": "page", "mode": "all" }),
             "trackEventsInSiteById" => site_settings::events(),
+            "updateSiteFindingById" => json!({ "status": "done" }),
             "updateSiteCustomizationById"
             | "overrideSiteSpaceCustomizationById"
             | "createSiteShareLink"
@@ -369,7 +372,7 @@ impl Op {
             "getOrganizationInviteLink",
             "listSpacesForOrganizationMember",
         ];
-        let secret = ["/saml", "/share-links", "/publishing/auth", "/audit-event"];
+        let secret = ["/saml", "/share-links", "/publishing/auth", "/audit-event", "/findings"];
         closed.contains(&self.id.as_str()) || secret.iter().any(|part| self.template.contains(part))
     }
 
