@@ -22,6 +22,7 @@ const STATES: &[(&str, &str)] = &[
     ("Visibility of a space", "Visibility"),
     ("Comments in a list", "CommentStatus"),
     ("Links", "LinkStatus"),
+    ("Findings of sites", "SiteFindingStatus"),
     ("SAML providers", "SamlProviderStatus"),
     ("OpenAPI specifications", "SpecProcessingState"),
     ("Errors of OpenAPI specifications", "SpecErrorCode"),

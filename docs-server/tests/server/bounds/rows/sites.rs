@@ -61,6 +61,24 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-core/tests/platform/site_settings/secrets.rs::a_site_has_at_most_100_share_links",
             ).measured("redirects and share links of a site"),
             bound(
+                "Links that the findings of a site examine",
+                "docs-core/src/platform/content/links/broken.rs::MAX_EXAMINED_LINKS",
+                Beyond::Reported,
+                "docs-core/tests/platform/site_findings.rs::a_bounded_number_of_links_of_a_site_is_examined",
+            ).within("links to other spaces"),
+            bound(
+                "Uses of reusable content with broken links that the findings of a site examine",
+                "docs-core/src/platform/content/links/broken.rs::MAX_EXAMINED_USES",
+                Beyond::Reported,
+                "docs-core/tests/platform/site_findings.rs::a_bounded_number_of_uses_of_reusable_content_is_examined",
+            ).within("links to other spaces"),
+            bound(
+                "Findings that are done or canceled",
+                "docs-core/src/platform/host/site_findings/statuses.rs::MAX_STORED_STATUSES",
+                Beyond::Conflict,
+                "docs-core/src/platform/host/site_findings/statuses.rs::stored_statuses_of_a_site_are_bounded",
+            ).within("structure of a site"),
+            bound(
                 "Characters of the key of a share link",
                 "docs-core/src/platform/publishing/share_links.rs::MAX_KEY",
                 Beyond::NotFound,
