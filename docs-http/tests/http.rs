@@ -142,6 +142,8 @@ mod search;
 mod server;
 #[path = "http/sign_in.rs"]
 mod sign_in;
+#[path = "http/site_findings.rs"]
+mod site_findings;
 #[path = "http/site_forms.rs"]
 mod site_forms;
 #[path = "http/site_settings.rs"]

@@ -33,6 +33,7 @@ mod revisions;
 mod saml;
 mod search;
 mod setup;
+mod site_findings;
 mod site_permissions;
 mod site_settings;
 mod spaces;

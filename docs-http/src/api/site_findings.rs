@@ -46,7 +46,8 @@ impl SiteFindings {
         /// `true` restricts the list to findings with change requests, so it is empty.
         #[oai(name = "hasChangeRequests")]
         has_change_requests: Query<bool>,
-        /// Restricts the list to findings with evidence from these sources. The platform has none, so the list is empty.
+        /// Restricts the list to findings with evidence from these sources. The platform has none, so the list is
+        /// empty.
         source: Query<Vec<SiteFindingSource>>,
         /// Restricts the list to findings updated at or after this time, for example `2030-12-31T00:00:00Z`.
         #[oai(name = "updatedAfter")]
@@ -54,8 +55,8 @@ impl SiteFindings {
         /// Restricts the list to findings updated before this time.
         #[oai(name = "updatedBefore")]
         updated_before: Query<Timestamp>,
-        /// `updatedAt`: most recently updated first. `severity`: most severe first. `sources`: like `updatedAt`, because
-        /// no finding has sources.
+        /// `updatedAt`: most recently updated first. `severity`: most severe first. `sources`: like `updatedAt`,
+        /// because no finding has sources.
         #[oai(name = "orderBy")]
         order: Query<SiteFindingOrder>,
     ) -> ApiResult<Reply<SiteFindingList>> {

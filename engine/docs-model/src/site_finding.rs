@@ -121,9 +121,9 @@ impl SiteFindingType {
 pub enum SiteFindingSeverity {
     /// One page is affected.
     Low,
-    /// 2 to 9 pages are affected.
+    /// Several pages are affected.
     Medium,
-    /// 10 or more pages are affected.
+    /// Ten or more pages are affected.
     High,
 }
 

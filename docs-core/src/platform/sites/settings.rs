@@ -35,8 +35,8 @@ use crate::{
 /// Number of records of each kind removed per transaction after a site is deleted.
 const SETTINGS_PURGE_BATCH: u32 = 30;
 
-/// Removes the settings of a site in the transaction that deletes it: the secrets, the schema and the statuses of findings completely, and as
-/// many of the other records as fit. A job removes the remainder.
+/// Removes the settings of a site in the transaction that deletes it: the secrets, the schema and the statuses of
+/// findings completely, and as many of the other records as fit. A job removes the remainder.
 pub(in crate::platform) async fn delete_settings(
     tx: &mut Tx,
     site: &SiteId,

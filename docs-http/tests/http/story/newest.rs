@@ -11,7 +11,8 @@ use crate::{
 pub(super) async fn story(s: &Server) {
     let space = s.space().await;
     let request = s.request(&space).await;
-    let page = json!({ "operation": "insert_page", "title": "Start", "document": {} });
+    let document = json!({ "markdown": "[Former](/gone.md)" });
+    let page = json!({ "operation": "insert_page", "title": "Start", "document": document });
     s.post(&format!("{request}/content"), 200, json!({ "changes": [page] })).await;
     let page = id(&s.get(&format!("{request}/content/pages")).await["pages"][0]);
     s.get(&format!("{request}/content/page/{page}/meta-links")).await;
@@ -69,6 +70,7 @@ async fn site(s: &Server, space: &str) {
         &["results[].status"],
     );
     s.post(&format!("{site}/site-spaces/{place}/duplicate"), 201, json!({})).await;
+    findings(s, &site).await;
     s.post(&format!("{site}/search/prewarm"), 204, json!({})).await;
     s.post(&format!("{site}/insights/events"), 204, crate::site_settings::events()).await;
     let sync = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main", "direction": "both" });
@@ -77,4 +79,17 @@ async fn site(s: &Server, space: &str) {
     has(&s.get(&installation).await, &["id"]);
     has(&s.get(&format!("{site}/spaces/git/installations")).await, &["items[].id"]);
     s.ask("DELETE", &installation, &s.admin, None).await.is(205, &installation);
+}
+
+async fn findings(s: &Server, site: &str) {
+    let list = s.get(&format!("{site}/findings")).await;
+    has(&list, &["items[].id", "items[].severity", "items[].description.nodes"]);
+    let finding = format!("{site}/findings/{}", id(&list["items"][0]));
+    has(&s.get(&finding).await, &["title", "urls.location"]);
+    assert_eq!(s.patch(&finding, json!({ "status": "canceled" })).await["status"], "canceled");
+    has(&s.get(&format!("{finding}/pages")).await, &["items[].page.path", "items[].spaceId"]);
+    for empty in ["questions", "records", "change-requests"] {
+        assert_eq!(s.get(&format!("{finding}/{empty}")).await["items"], json!([]), "{empty}");
+    }
+    has(&s.get(&format!("{site}/stats/findings")).await, &["total", "statuses.canceled", "severities.low"]);
 }

@@ -226,8 +226,8 @@ impl LinkSearch {
     }
 }
 
-/// Returns the destination of a broken link, and the page and the anchor if the page exists. If the page is missing, all
-/// links to its anchors have the same destination.
+/// Returns the destination of a broken link, and the page and the anchor if the page exists. If the page is missing,
+/// all links to its anchors have the same destination.
 fn target_of(link: &Link) -> (String, Option<(PageId, String)>) {
     match (link.page_anchor(), &link.reference) {
         (Some((page, anchor)), _) if link.standing == LinkState::Anchor => {

@@ -157,7 +157,7 @@ mod tests {
         assert!(refused.message().starts_with("at most 1000 findings of a site"), "{}", refused.message());
         let mut before = full(done);
         before.insert(id("new"), stored("seen", done));
-        before.remove("f0");
+        before.remove(&id::<SiteFindingId>("f0"));
         assert_eq!(
             change(SettableFindingStatus::Open).apply(before).expect("open").len(),
             MAX_STORED_STATUSES
