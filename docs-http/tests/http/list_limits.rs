@@ -23,13 +23,14 @@ async fn site_with_lists(s: &Server, space: &str) -> String {
     site
 }
 
-/// Returns all lists of the platform, each with one item, except for lists of links, which have two.
+/// Returns all lists of the platform, each with one item, except for lists of links, which have two, and for empty lists
+/// of a finding.
 async fn lists(s: &Server) -> Vec<String> {
     let (space, request, page) = work(s).await;
     let files = json!({ "operation": "insert_files", "files": [file("YQ==")] });
     s.post(&format!("{request}/content"), 200, json!({ "changes": [files] })).await;
     let file = id(&s.get(&format!("{request}/content/files")).await["items"][0]);
-    let text = format!("![file](/files/{file}) [page](/pages/{page})");
+    let text = format!("![file](/files/{file}) [page](/pages/{page}#gone)");
     let linking = json!({ "operation": "insert_page", "title": "B", "document": { "markdown": text } });
     s.post(&format!("{request}/content"), 200, json!({ "changes": [linking] })).await;
     let linking = id(&s.get(&format!("{request}/content/pages")).await["pages"][1]);
@@ -78,7 +79,17 @@ async fn lists(s: &Server) -> Vec<String> {
     lists.push(of_jobs(s, &format!("/v1/spaces/{space}")).await);
     lists.extend(of_history(s, &space).await);
     lists.push(of_imports(s).await);
+    lists.extend(of_findings(s, &site).await);
     lists
+}
+
+/// Returns the findings of a site and the pages of the finding, each with one item, and the empty lists of the finding.
+async fn of_findings(s: &Server, site: &str) -> [String; 5] {
+    let findings = format!("{site}/findings");
+    let finding = format!("{findings}/{}", id(&s.get(&findings).await["items"][0]));
+    let [pages, questions, records, requests] =
+        ["pages", "questions", "records", "change-requests"].map(|list| format!("{finding}/{list}"));
+    [findings, pages, questions, records, requests]
 }
 
 /// Returns the import runs of the organization, with one item.
@@ -177,6 +188,8 @@ async fn a_list_takes_a_limit_of_0_to_1000() {
         let n = all["items"].as_array().expect("items").len();
         match list.rsplit('/').next() {
             Some("links") => assert_eq!(n, 2, "{list}"),
+            Some("questions" | "records") => assert_eq!(n, 0, "{list}"),
+            Some("change-requests") if list.contains("/findings/") => assert_eq!(n, 0, "{list}"),
             // These lists contain more than the created item: all people of the organization, all revisions of the
             // space, and its translation.
             Some("members" | "aggregate" | "revisions" | "spaces") => assert!(n >= 1, "{list}"),

@@ -33,7 +33,7 @@ async fn finding_is_listed_counted_read_and_closed() {
     let text = "1 page links to a target that does not exist or that you cannot access: ";
     let leaves = json!([
         leaf(text, json!([])),
-        leaf("/gone.md", json!([{ "object": "mark", "type": "code", "data": {} }])),
+        leaf("/gone.md", json!([{ "object": "mark", "type": "code" }])),
         leaf(". Change or remove the links, or restore the target.", json!([])),
     ]);
     let paragraph = json!({
