@@ -25,4 +25,5 @@ pub(super) mod token_user;
 pub(super) mod urls;
 pub(super) mod worker_turns;
 pub(super) mod write;
+pub(super) mod write_rate;
 pub(super) mod write_window;

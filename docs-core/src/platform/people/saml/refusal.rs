@@ -3,13 +3,9 @@
 //! Anyone can send responses that no provider has signed, any number of times. The number of audit records for such
 //! responses is therefore limited; the rest are only counted, without a write.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use chrono::{DateTime, TimeDelta, Utc};
 use docs_macros::boxed;
 
 use super::login::require_active_provider;
@@ -17,7 +13,7 @@ use crate::{
     Result,
     model::{SamlProviderId, Timestamp},
     platform::{
-        kernel::{actor::Actor, platform::Platform},
+        kernel::{actor::Actor, platform::Platform, write_rate::WriteRate},
         nouns::Caller,
     },
     store::{
@@ -28,50 +24,12 @@ use crate::{
 
 /// Maximum length of the stored reason, in characters.
 const MAX_REASON: usize = 500;
-/// Maximum number of rejections of unsigned responses that a server records per provider and window.
+/// Maximum number of rejections of unsigned responses that a server records per provider and minute.
 pub(in crate::platform) const MAX_UNSIGNED_REFUSALS: u32 = 20;
-const UNSIGNED_WINDOW: TimeDelta = TimeDelta::minutes(1);
-/// Number of windows above which expired windows without omitted rejections are dropped.
-const MAX_WINDOWS: usize = 1_000;
 
-/// Recent rejections of unsigned responses, recorded and omitted. This state is in the memory of one server.
+/// Recent rejections of unsigned responses.
 #[derive(Debug, Default)]
-pub(in crate::platform) struct UnsignedRefusals(Mutex<HashMap<SamlProviderId, Window>>);
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Window {
-    until: DateTime<Utc>,
-    noted: u32,
-    /// Rejections omitted since the last recorded one.
-    left_out: u64,
-}
-
-impl Window {
-    fn is_open(&self, now: DateTime<Utc>) -> bool {
-        // A window that ends in the far future was opened before the clock was set back.
-        now < self.until && self.until - now <= UNSIGNED_WINDOW
-    }
-}
-
-impl UnsignedRefusals {
-    /// Returns the number of rejections omitted before this one, or `None` if this one is to be omitted as well.
-    fn admit(&self, provider: &SamlProviderId, now: DateTime<Utc>) -> Option<u64> {
-        let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if windows.len() >= MAX_WINDOWS {
-            windows.retain(|_, window| window.is_open(now) || window.left_out > 0);
-        }
-        let window = windows.entry(provider.clone()).or_default();
-        if !window.is_open(now) {
-            *window = Window { until: now + UNSIGNED_WINDOW, noted: 0, ..*window };
-        }
-        if window.noted >= MAX_UNSIGNED_REFUSALS {
-            window.left_out += 1;
-            return None;
-        }
-        window.noted += 1;
-        Some(std::mem::take(&mut window.left_out))
-    }
-}
+struct UnsignedRefusals(WriteRate<SamlProviderId>);
 
 impl<'p> Caller<'p> {
     /// Records a sign-in that was rejected before its response was read, for example because of its size.
@@ -107,7 +65,8 @@ impl Platform {
         let reason = match email {
             Some(email) => format!("{email}: {why}"),
             None => {
-                match self.inner.memory.get_or_default::<UnsignedRefusals>().admit(&provider.id, now.time()) {
+                let recent = self.inner.memory.get_or_default::<UnsignedRefusals>();
+                match recent.0.admit(&provider.id, MAX_UNSIGNED_REFUSALS, now.time()) {
                     Some(0) => why.to_owned(),
                     Some(more) => format!("{why} (and {more} earlier refusals that were not recorded)"),
                     None => {

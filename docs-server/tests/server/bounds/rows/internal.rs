@@ -70,7 +70,7 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
             "docs-core/src/platform/publishing/visitors/decisions.rs::MAX_CACHED_SHOWN_BYTES",
             "docs-core/src/platform/publishing/visitors/decisions.rs::MAX_CACHED_TARGET_BYTES",
             "docs-core/src/platform/jobs/run.rs::MAX_UPDATES_PER_STAGE",
-            "docs-core/src/platform/people/saml/refusal.rs::MAX_WINDOWS",
+            "docs-core/src/platform/kernel/write_rate.rs::MAX_WINDOWS",
             "docs-core/src/platform/sites/structure/paths.rs::MAX_FORMER_PATHS",
             "engine/docs-markup/src/document/memory_budget.rs::MAX_TREE_BYTES",
             "docs-core/src/platform/host/collect/marks.rs::MAX_WALKED_NODES",
