@@ -2,6 +2,7 @@
 
 pub(super) mod events;
 pub(super) mod manage;
+mod reader;
 pub(super) mod settings;
 pub(super) mod site;
 pub(super) mod structure;

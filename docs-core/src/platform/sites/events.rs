@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use docs_macros::boxed;
 
 use crate::{
-    Error, Result,
+    Result,
     model::TrackSiteEvents,
     platform::{kernel::metrics::SITE_EVENTS, nouns::SiteHandle},
 };
@@ -32,10 +32,7 @@ impl<'p> SiteHandle<'p> {
         let sent = events.events.iter().find_map(|event| event.location.site_share_key.as_deref());
         let share_key = share_key.or(sent);
         let tx = platform.read().await?;
-        let opened = platform.load_visible_site(&tx, actor, at.with_share_key(share_key)).await?;
-        if !opened.site.published {
-            return Err(Error::not_found("published site"));
-        }
+        platform.published_site(&tx, actor, at.with_share_key(share_key)).await?;
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
         for event in events.events.iter() {
             *counts.entry(event.kind.as_str()).or_default() += 1;

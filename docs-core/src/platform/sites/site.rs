@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use docs_macros::{boxed, operation};
 
 use crate::{
-    Error, ErrorKind, Result,
+    Error, Result,
     content::{Edit, NewBody, NewPage, PageKind, PagePatch},
     model::{
         CreateSite, CreateSpace, DefaultLevel, JobId, NewSpace, OrgId, Patch, PublishedSite,
@@ -18,13 +18,7 @@ use crate::{
     },
     platform::{
         access,
-        kernel::{
-            actor::{Actor, Visitor},
-            platform::Platform,
-            request::Right,
-            site_hosts,
-            write_window::WriteWindow,
-        },
+        kernel::{actor::Actor, platform::Platform, request::Right, site_hosts, write_window::WriteWindow},
         library::head::create_space,
         nouns::{SiteHandle, SiteRef, Sites, addresses::SharedSiteRef},
         publishing::{
@@ -34,6 +28,7 @@ use crate::{
         },
         sites::{
             manage::{parse_place, require_manageable_space, title_error},
+            reader::SiteReader,
             settings::{self, customizations},
             structure::{
                 mount, order,
@@ -323,28 +318,24 @@ impl Platform {
     ) -> Result<VisibleSite> {
         let SharedSiteRef { org, site, share_key } = of;
         let link = SharedLink::find(self, tx, share_key).await?;
-        let visitor = match Visitor::from_actor(actor, share_key) {
-            Some(visitor) => visitor,
-            None => match access::site(tx, actor, SiteRef { org, site }).await {
-                Ok((access, seen)) => {
-                    let (site, permissions) = (Arc::clone(seen.site()), seen.permissions());
-                    let outline = SiteOutline::load(tx, &site).await?;
-                    let spaces = live_spaces(tx, &outline).await?;
-                    let outline = outline.without_places(|place| spaces.contains_key(&place.space));
-                    let viewer = Viewer::Member(access, actor.clone());
-                    return Ok(VisibleSite {
-                        site,
-                        outline,
-                        spaces,
-                        viewer,
-                        permissions,
-                        link,
-                        is_preview: false,
-                    });
-                }
-                Err(error) if error.kind() == ErrorKind::NotFound => Visitor::non_member(share_key),
-                Err(error) => return Err(error),
-            },
+        let visitor = match SiteReader::load(tx, actor, of).await? {
+            SiteReader::Visitor(visitor) => visitor,
+            SiteReader::Member(access, seen) => {
+                let (site, permissions) = (Arc::clone(seen.site()), seen.permissions());
+                let outline = SiteOutline::load(tx, &site).await?;
+                let spaces = live_spaces(tx, &outline).await?;
+                let outline = outline.without_places(|place| spaces.contains_key(&place.space));
+                let viewer = Viewer::Member(access, actor.clone());
+                return Ok(VisibleSite {
+                    site,
+                    outline,
+                    spaces,
+                    viewer,
+                    permissions,
+                    link,
+                    is_preview: false,
+                });
+            }
         };
         let Visit { site, outline, spaces, claims, .. } =
             self.visit_site(tx, &visitor, SiteRef { org, site }).await?;

@@ -123,12 +123,24 @@ impl Platform {
         &self,
         tx: &Tx,
         visitor: &Visitor,
-        SiteRef { org, site: id }: SiteRef<'_>,
+        at: SiteRef<'_>,
     ) -> Result<Visit> {
-        let missing = || visitor.rejection("site");
-        let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::key_for(id)).await?;
-        let site = site.filter(|site| site.organization == *org).ok_or_else(missing)?;
-        self.visit(tx, visitor, site).await?.ok_or_else(missing)
+        let site = find_site(tx, visitor, at).await?;
+        self.visit(tx, visitor, site).await?.ok_or_else(|| visitor.rejection("site"))
+    }
+
+    /// Returns a site of an organization if the visitor is in its audience.
+    pub(in crate::platform) async fn enter_site(
+        &self,
+        tx: &Tx,
+        visitor: &Visitor,
+        at: SiteRef<'_>,
+    ) -> Result<Arc<SiteRecord>> {
+        let site = find_site(tx, visitor, at).await?;
+        match self.is_in_audience(tx, visitor, &site).await? {
+            true => Ok(site),
+            false => Err(visitor.rejection("site")),
+        }
     }
 
     /// Returns a site as seen by a visitor, or `None` if they are not in its audience.
@@ -353,6 +365,11 @@ impl SiteParts {
         let outline = outline.filter(is_shown);
         Visit { site, outline, spaces, claims: Arc::new(claims), visitor, token: VisitToken::default() }
     }
+}
+
+async fn find_site(tx: &Tx, visitor: &Visitor, at: SiteRef<'_>) -> Result<Arc<SiteRecord>> {
+    let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::key_for(at.site)).await?;
+    site.filter(|site| site.organization == *at.org).ok_or_else(|| visitor.rejection("site"))
 }
 
 /// A site that may show a space to a visitor.
