@@ -282,7 +282,7 @@ impl Builder {
                 metrics: Arc::clone(&ports.metrics),
             }),
             open,
-            prove_right: |right, tx, actor| Box::pin(right.prove(tx, actor)),
+            prove_right: |platform, right, tx, actor| Box::pin(right.prove(platform, tx, actor)),
             store,
             objects,
             ports,

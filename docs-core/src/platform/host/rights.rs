@@ -5,9 +5,9 @@ use crate::{
     platform::{
         access,
         exchange::translations,
-        kernel::{actor::Actor, request::Right},
+        kernel::{actor::Actor, platform::Platform, request::Right},
         library::{permissions, tree},
-        nouns::SiteRef,
+        nouns::{SiteRef, addresses::SharedSiteRef},
         people::{joining, orgs},
     },
     policy::{OrgAction, SiteAction, SpaceAction},
@@ -19,7 +19,7 @@ impl Right {
     ///
     /// # Errors
     /// Same as the operation: `NotFound` or `Forbidden`, and `Invalid` for a parent collection that is not visible.
-    pub(super) async fn prove(&self, tx: &Tx, actor: &Actor) -> Result<()> {
+    pub(super) async fn prove(&self, platform: &Platform, tx: &Tx, actor: &Actor) -> Result<()> {
         match self {
             Self::Org(org, action) => access::org(tx, actor, org).await?.require(*action).map(drop),
             Self::FoundOrg => orgs::require_founder(actor).map(drop),
@@ -32,6 +32,10 @@ impl Right {
             },
             Self::Site(org, site) => {
                 access::require_site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await.map(drop)
+            }
+            Self::ReadSite(org, site, share_key) => {
+                let of = SharedSiteRef { org, site, share_key: share_key.as_deref() };
+                platform.published_site(tx, actor, of).await.map(drop)
             }
             Self::Space(space, action) => access::space(tx, actor, space).await?.require(*action).map(drop),
             Self::Permissions(content) => permissions::require_manager(tx, actor, content).await,

@@ -124,7 +124,7 @@ impl Platform {
         let caller = match actor {
             Actor::User(_) | Actor::Token(_) => actor.user(),
             Actor::Platform => None,
-            // Visitors do not write.
+            // Visitors have no identity to which a key could belong.
             Actor::Visitor(_) => return None,
         };
         let mut hasher = blake3::Hasher::new_derive_key("docs-platform idempotency key of a caller");
@@ -194,7 +194,7 @@ impl<V: Answer> Answers<V> for AnswerStore<'_> {
         let record: Option<Arc<IdempotencyRecord>> = tx.get(&IdempotencyRecord::key_for(&self.id)).await?;
         let Some(record) = record.filter(|record| self.is_current(record)) else { return Ok(None) };
         for right in &self.rights {
-            (self.platform.inner.prove_right)(right, tx, self.actor).await?;
+            (self.platform.inner.prove_right)(self.platform, right, tx, self.actor).await?;
         }
         self.open(&record).map(Some)
     }

@@ -5,15 +5,16 @@ use std::{fmt, sync::Arc};
 use chrono::TimeDelta;
 
 use crate::{
-    Result,
+    BoxFuture, Result,
     content::Content,
     model::Timestamp,
     platform::kernel::{
+        actor::Actor,
         audit_log::AuditLog,
         memory::Memory,
         metrics,
         ports::Ports,
-        request::{IdempotentRequest, Precondition, ProveRight},
+        request::{IdempotentRequest, Precondition, Right},
         site_hosts::SiteHosts,
         urls::Urls,
     },
@@ -43,6 +44,11 @@ pub struct Platform {
     /// The precondition of the request being served, if any.
     pub(in crate::platform) precondition: Option<Precondition>,
 }
+
+/// Checks that an actor still holds a right. Some checks need modules above the kernel, so the builder provides this
+/// function.
+pub(in crate::platform) type ProveRight =
+    for<'t> fn(&'t Platform, &'t Right, &'t Tx, &'t Actor) -> BoxFuture<'t, Result<()>>;
 
 impl fmt::Debug for Platform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

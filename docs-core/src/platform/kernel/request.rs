@@ -12,11 +12,10 @@ use std::{
 use serde::Serialize;
 
 use crate::{
-    BoxFuture, Error, ErrorKind, Result,
+    Error, ErrorKind, Result,
     model::{ContentTarget, OrgId, SiteId, SpaceId, TranslationId},
-    platform::kernel::actor::Actor,
     policy::{OrgAction, SpaceAction},
-    store::{Hash, Tx, records::LinkInviteGrant},
+    store::{Hash, records::LinkInviteGrant},
 };
 
 /// A key chosen by the client, which makes a request safe to retry. Consists of visible ASCII characters.
@@ -116,6 +115,8 @@ pub(in crate::platform) enum Right {
     /// The right to create content in an organization, or in the given collection.
     CreateIn(OrgId, Option<Box<str>>),
     Site(OrgId, SiteId),
+    /// The right to read a published site, with the key of a share link.
+    ReadSite(OrgId, SiteId, Option<Box<str>>),
     Space(SpaceId, SpaceAction),
     /// The right to grant roles on content.
     Permissions(ContentTarget),
@@ -241,8 +242,3 @@ impl Precondition {
         }
     }
 }
-
-/// Checks that an actor still holds a right. Some checks need modules above the kernel, so the builder provides this
-/// function.
-pub(in crate::platform) type ProveRight =
-    for<'t> fn(&'t Right, &'t Tx, &'t Actor) -> BoxFuture<'t, Result<()>>;
