@@ -12,7 +12,7 @@ use crate::{BoxFuture, Result};
 pub const KINDS: &[RecordKind] = records::KINDS;
 /// The version of the derived rows of records. Increment it when the output of [`Indexed::rows`] changes for any
 /// record. The rows of existing stores must then be [rebuilt](crate::platform::Caller::rebuild).
-pub const LAYOUT: u32 = 10;
+pub const LAYOUT: u32 = 11;
 
 /// Recomputes all index rows, unique values and counters from the records, and returns the differences. Reads the whole
 /// store in one snapshot. For administrators and tests.

@@ -4,6 +4,8 @@
 mod accounts;
 #[path = "http/addresses.rs"]
 mod addresses;
+#[path = "http/agent_feedback.rs"]
+mod agent_feedback;
 #[path = "http/audit.rs"]
 mod audit;
 #[path = "http/body_limits.rs"]

@@ -8,9 +8,9 @@ use docs_store::{Scan, key::COUNTERS};
 
 /// Record kinds of the platform, each of which has a table.
 const KINDS: &[&str] = &[
-    "adap", "aud", "cmr", "cmt", "col", "crq", "cust", "gls", "grt", "idm", "ive", "ivl", "job", "mem",
-    "oas", "oav", "org", "rev", "rqr", "rvw", "sauth", "sec", "sfd", "sgr", "shl", "site", "slk", "sma",
-    "sml", "smr", "spc", "srd", "ssp", "tea", "tmm", "tok", "trm", "trn", "upl", "usr",
+    "adap", "afb", "aud", "cmr", "cmt", "col", "crq", "cust", "gls", "grt", "idm", "ive", "ivl", "job",
+    "mem", "oas", "oav", "org", "rev", "rqr", "rvw", "sauth", "sec", "sfd", "sgr", "shl", "site", "slk",
+    "sma", "sml", "smr", "spc", "srd", "ssp", "tea", "tmm", "tok", "trm", "trn", "upl", "usr",
 ];
 
 /// The record kinds of a store.

@@ -1,5 +1,6 @@
 //! Site management: structure, settings and publishing.
 
+pub(super) mod agent_feedback;
 pub(super) mod events;
 pub(super) mod manage;
 mod reader;

@@ -3,6 +3,7 @@
 //! Records do not contain the computed fields of the resources in [`model`](crate::model), such as permissions, URLs
 //! and counts. Fields are never renamed and never change their type. New fields must have a default.
 
+mod agent_feedback;
 mod collection;
 mod comment;
 mod content;
@@ -28,6 +29,7 @@ pub use crate::store::{
     jobs::{JobLine, JobRecord, JobState},
     key::COUNTERS,
 };
+pub use agent_feedback::*;
 pub use collection::*;
 pub use comment::*;
 pub use content::*;
@@ -97,6 +99,7 @@ pub(crate) const KINDS: &[RecordKind] = &[
     RecordKind::of::<AuditRecord>(),
     RecordKind::of::<IdempotencyRecord>(),
     RecordKind::of::<UploadRecord>(),
+    RecordKind::of::<AgentFeedbackRecord>(),
 ];
 
 /// Returns the key of the counter `what` that belongs to an owner.

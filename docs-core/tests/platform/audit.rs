@@ -379,8 +379,10 @@ proptest! {
     }
 }
 
-/// Operations that the audit log never records: bookkeeping of jobs and queues, and regular upkeep.
+/// Operations that the audit log never records: bookkeeping of jobs and queues, regular upkeep, and submissions of
+/// anyone.
 const UNLOGGED: &[&str] = &[
+    "agent_feedback_submit",
     "audit_drop",
     "collection_go_on",
     "collection_state",

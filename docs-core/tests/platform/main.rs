@@ -1,6 +1,7 @@
 //! Tests of the platform with the in-memory store.
 
 mod accounts;
+mod agent_feedback;
 mod audit;
 mod collections;
 mod comments;

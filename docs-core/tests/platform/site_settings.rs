@@ -40,10 +40,10 @@ async fn add(w: &World, site: &SiteId, space: &SpaceId) -> SiteSpaceId {
     w.as_admin().org(&w.org).site(site).spaces().create(add).await.expect("a place").id
 }
 
-/// Returns the number of records of the kinds that hold settings.
+/// Returns the number of records of the kinds that hold settings, and of feedback.
 async fn records(w: &World) -> usize {
     let tx = w.platform.store().begin(Mode::Read, &[]).await.expect("a snapshot");
-    let kinds = ["cust", "shl", "sauth", "srd", "adap"];
+    let kinds = ["cust", "shl", "sauth", "srd", "adap", "afb"];
     let scans = kinds.map(|kind| {
         let (from, to) = docs_core::store::KeyBuf::new(kind).prefix_range();
         Scan { from, to, rev: false, limit: MAX_SCAN }
@@ -56,7 +56,7 @@ fn kind<T: std::fmt::Debug>(answer: docs_core::Result<T>) -> ErrorKind {
 }
 
 #[tokio::test]
-async fn site_deletion_deletes_all_its_settings() {
+async fn site_deletion_deletes_its_settings_and_feedback() {
     let w = World::new().await;
     let (p, me) = (&w.platform, &w.admin);
     let (gone, kept) = (published(&w, "Gone").await, published(&w, "Kept").await);
@@ -67,6 +67,7 @@ async fn site_deletion_deletes_all_its_settings() {
     }
     let left = records(&w).await / 2;
     let key = secrets::create(&w, &gone.site).await.1;
+    crate::agent_feedback::fill(&w, &gone.site, 65).await;
     for n in 0..95 {
         redirects::create(&w, &gone, &format!("/old/{n}")).await;
         if n % 2 == 0 {

@@ -3,6 +3,7 @@
 
 #![expect(clippy::too_many_arguments, reason = "one argument a parameter of the operation")]
 
+mod agent_feedback;
 mod audit;
 mod caller;
 mod change_requests;

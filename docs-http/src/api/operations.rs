@@ -3,10 +3,10 @@
 use docs_core::Platform;
 
 use super::{
-    audit, change_requests, collections, comments, computed, content, git, git_sync, import_runs, imports,
-    integrations, invites, jobs, links, members, meta_links, openapi_specs, orgs, pdf, permissions,
-    platform_info, reviews, revisions, saml, search, site_findings, site_settings, site_structure, sites,
-    spaces, storage, teams, translations, uploads, urls, users,
+    agent_feedback, audit, change_requests, collections, comments, computed, content, git, git_sync,
+    import_runs, imports, integrations, invites, jobs, links, members, meta_links, openapi_specs, orgs, pdf,
+    permissions, platform_info, reviews, revisions, saml, search, site_findings, site_settings,
+    site_structure, sites, spaces, storage, teams, translations, uploads, urls, users,
 };
 
 /// All operations of the API.
@@ -25,7 +25,7 @@ pub type Api = (
     search::Search,
     pdf::Pdf,
     (
-        (sites::Sites, site_findings::SiteFindings),
+        (sites::Sites, site_findings::SiteFindings, agent_feedback::AgentFeedback),
         site_structure::Structure,
         site_settings::SiteSettings,
         (urls::Urls, urls::SpaceEmbeds),
@@ -76,7 +76,11 @@ pub(crate) fn api(platform: &Platform) -> Api {
         search::Search(platform.clone()),
         pdf::Pdf(platform.clone()),
         (
-            (sites::Sites(platform.clone()), site_findings::SiteFindings(platform.clone())),
+            (
+                sites::Sites(platform.clone()),
+                site_findings::SiteFindings(platform.clone()),
+                agent_feedback::AgentFeedback(platform.clone()),
+            ),
             site_structure::Structure(platform.clone()),
             site_settings::SiteSettings(platform.clone()),
             (urls::Urls(platform.clone()), urls::SpaceEmbeds(platform.clone())),

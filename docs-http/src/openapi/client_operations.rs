@@ -22,14 +22,12 @@ pub struct ClientOperation {
 }
 
 /// Parts of paths, with the reason for not serving operations whose path contains them. The first match applies.
-const REASONS: [(&str, &str); 23] = [
+const REASONS: [(&str, &str); 21] = [
     ("/git/", "Git Sync of a space is set up with `setSpaceGitSync`, without an app at the Git host"),
     ("/integration", "the platform has no integrations"),
     ("/installations", "the platform has no integrations"),
     ("/ask", "the platform has no AI model"),
     ("/ai", "the platform has no AI model"),
-    ("/agent-feedback", "the platform does not store feedback of agents"),
-    ("/agents/feedback", "the platform does not store feedback of agents"),
     ("/agent", "the platform has no AI model"),
     ("/conversations", "the platform has no AI model"),
     ("/mcp-servers", "the platform has no AI model; the MCP endpoint of a site is part of the site"),

@@ -352,7 +352,12 @@ async fn exactly_the_specified_operations_are_deprecated() {
         .collect();
     assert_eq!(
         deprecated,
-        BTreeSet::from(["getPublishedContentByUrl", "moveSiteSection", "moveSiteSectionGroup"])
+        BTreeSet::from([
+            "getPublishedContentByUrl",
+            "moveSiteSection",
+            "moveSiteSectionGroup",
+            "submitSiteAgentFeedback",
+        ])
     );
     let organization = &s.document["components"]["schemas"]["Organization"]["properties"];
     assert_eq!(organization["internal_isOnNewTrial"]["deprecated"], true);

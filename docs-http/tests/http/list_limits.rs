@@ -9,7 +9,7 @@ use crate::{
     server::{Server, id},
 };
 
-/// Creates a site with a section, a group, a site space, a share link and a redirect.
+/// Creates a site with a section, a group, a site space, a share link, a redirect and feedback.
 async fn site_with_lists(s: &Server, space: &str) -> String {
     let site = s.site("Docs", &[]).await;
     let section = s.post(&format!("{site}/sections"), 201, json!({ "spaceId": space })).await.body;
@@ -20,6 +20,8 @@ async fn site_with_lists(s: &Server, space: &str) -> String {
     let destination = json!({ "kind": "site-space", "siteSpaceId": place });
     let redirect = json!({ "source": "/old", "destination": destination });
     s.post(&format!("{site}/redirects"), 201, redirect).await;
+    s.post(&format!("{site}/publish"), 200, json!({})).await;
+    s.post(&format!("{site}/agents/feedback"), 201, crate::agent_feedback::feedback()).await;
     site
 }
 
@@ -57,6 +59,7 @@ async fn lists(s: &Server) -> Vec<String> {
         format!("/v1/orgs/{}/sites", s.org),
         format!("{site}/site-spaces"),
         format!("{site}/share-links"),
+        format!("{site}/agents/feedback"),
         format!("{site}/redirects"),
         format!("{site}/sections"),
         format!("{site}/section-groups"),

@@ -167,6 +167,27 @@ async fn open_transactions_are_counted_by_mode() {
 }
 
 #[tokio::test]
+async fn feedback_of_agents_is_counted_by_subject() {
+    let (platform, client) = served(Arc::new(MemStore::new()), ManualClock::default());
+    let (ada, org, _) = space(&platform).await;
+    let me = platform.as_user(&ada).org(&org);
+    let site = me.sites().create(Default::default()).await.expect("created").id;
+    let submit = async || {
+        let feedback = serde_json::from_value(json!({
+            "subject": { "kind": "generic" }, "feedback": { "category": "usability", "summary": "Confusing" },
+        }));
+        me.site(&site).submit_agent_feedback(feedback.expect("feedback")).await
+    };
+    submit().await.expect_err("the site is not published");
+    me.site(&site).publish().await.expect("published");
+    for _ in 0..2 {
+        submit().await.expect("stored");
+    }
+    let series = r#"docs_agent_feedback_total{subject="generic"}"#;
+    assert!((number(&shown(&client).await, series) - 2.0).abs() < f64::EPSILON);
+}
+
+#[tokio::test]
 async fn failed_jobs_are_counted_by_kind_and_failure() {
     let (platform, client) = served(Arc::new(MemStore::new()), ManualClock::default());
     let (ada, _, space) = space(&platform).await;

@@ -7,6 +7,7 @@ use docs_http::openapi::client_operations;
 use serde_json::{Value, json};
 
 use crate::{
+    agent_feedback,
     client_operations::with_parameters,
     fixtures::{body_of_discussion, discussed, hostname_of, link_of},
     git_sync, import_runs, openapi_specs,
@@ -259,6 +260,7 @@ impl World {
             "searchSiteContent" => json!({ "query": "page", "mode": "all" }),
             "trackEventsInSiteById" => site_settings::events(),
             "updateSiteFindingById" => json!({ "status": "done" }),
+            "submitAgentFeedbackToSite" | "submitSiteAgentFeedback" => agent_feedback::body(id)?,
             "updateSiteCustomizationById"
             | "overrideSiteSpaceCustomizationById"
             | "createSiteShareLink"
@@ -372,8 +374,10 @@ impl Op {
             "getOrganizationInviteLink",
             "listSpacesForOrganizationMember",
         ];
-        let secret = ["/saml", "/share-links", "/publishing/auth", "/audit-event", "/findings"];
-        closed.contains(&self.id.as_str()) || secret.iter().any(|part| self.template.contains(part))
+        let secret =
+            ["/saml", "/share-links", "/publishing/auth", "/audit-event", "/agents/feedback", "/findings"];
+        let is_secret = secret.iter().any(|part| self.template.contains(part)) && !self.is_feedback();
+        closed.contains(&self.id.as_str()) || is_secret
     }
 
     /// Returns `true` for reads restricted to editors of the space.
@@ -385,6 +389,11 @@ impl Op {
     /// Returns `true` for reads whose parameters are in the body.
     pub(crate) fn is_read_by_post(&self) -> bool {
         ["searchSiteContent", "getComputedDocument", "getComputedRevision"].contains(&self.id.as_str())
+    }
+
+    /// Returns `true` for submissions of feedback, which every reader of a published site can make.
+    pub(crate) fn is_feedback(&self) -> bool {
+        agent_feedback::body(&self.id).is_some()
     }
 
     /// Returns `true` for reads restricted to members: of other members, the glossary, and OpenAPI specifications.
@@ -572,6 +581,7 @@ async fn unknown_method_is_rejected_with_the_allowed_ones() {
 #[tokio::test]
 async fn reader_can_read_but_not_write() {
     let w = World::new().await;
+    let saved = w.s.store.save();
     let before = w.s.stored().await;
     let reader = bearer(&w.s.reader);
     for op in w.ops() {
@@ -585,6 +595,9 @@ async fn reader_can_read_but_not_write() {
             answer.is(200, &op.id);
         } else if ["prewarmSiteSearch", "trackEventsInSiteById"].contains(&op.id.as_str()) {
             answer.is(204, &op.id);
+        } else if op.is_feedback() {
+            assert!(answer.status < 300, "{}: {answer:?}", op.id);
+            w.s.store.rewind(&saved);
         } else {
             answer.refused(403, &op.id);
         }

@@ -72,6 +72,13 @@ impl<const MIN: usize, const MAX: usize> BoundedText<MIN, MAX> {
         Self::new(cut).ok()
     }
 
+    /// Returns the first `TO` characters. `TO` must be at least `LEAST`, which must be at most `MIN`.
+    #[must_use]
+    pub fn truncated<const LEAST: usize, const TO: usize>(&self) -> BoundedText<LEAST, TO> {
+        const { assert!(LEAST <= MIN && LEAST <= TO) };
+        BoundedText(self.0.chars().take(TO).collect())
+    }
+
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

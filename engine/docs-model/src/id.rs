@@ -182,6 +182,8 @@ ids! {
     RedirectId,
     /// A finding about the content of a site.
     SiteFindingId,
+    /// Feedback of an AI agent about a site.
+    AgentFeedbackId,
     /// An OpenAPI specification.
     OpenApiSpecId,
     /// A version of an OpenAPI specification.

@@ -8,6 +8,7 @@
 
 mod account;
 mod adaptive;
+mod agent_feedback;
 mod audit;
 mod basename;
 mod bounded_text;
@@ -99,6 +100,7 @@ pub mod web_url;
 
 pub use account::*;
 pub use adaptive::*;
+pub use agent_feedback::*;
 pub use audit::*;
 pub use basename::*;
 pub use bounded_text::*;

@@ -33,6 +33,7 @@ const PAYLOAD_VERSION: u32 = 1;
 /// The names of the types of targets, by record kind.
 const TARGETS: &[(&str, &str)] = &[
     ("adap", "adaptive_schema"),
+    ("afb", "agent_feedback"),
     ("aud", "audit_event"),
     ("cmr", "comment_reply"),
     ("cmt", "comment"),

@@ -17,7 +17,7 @@ use crate::{
         library::{follow, head, permissions, tree},
         people::{email_invites, orgs, saml, teams},
         publishing::{outline, resolve, visitors},
-        sites::{settings, site},
+        sites::{agent_feedback, settings, site},
     },
 };
 
@@ -169,6 +169,11 @@ pub const LIMITS: &[LimitGroup] = &[
             count("External links of a site", outline::MAX_EXTERNAL_LINKS),
             count("Nesting of section groups", outline::MAX_GROUP_DEPTH),
             count("Redirects of a site", settings::redirects::MAX_REDIRECTS as usize),
+            count("Stored feedback of AI agents about a site", agent_feedback::MAX_FEEDBACK as usize),
+            count(
+                "Feedback of AI agents about a site per minute and server",
+                agent_feedback::MAX_FEEDBACK_PER_MINUTE as usize,
+            ),
             count("Share links of a site", settings::share_links::MAX_LINKS as usize),
             count("Links that the findings of a site examine", broken::MAX_EXAMINED_LINKS),
             count("Uses of reusable content that the findings of a site examine", broken::MAX_EXAMINED_USES),

@@ -104,6 +104,12 @@ pub const SITE_EVENTS: Metric = Metric::counter(
     &["type"],
     "Total events of readers that clients reported, by type, such as page views.",
 );
+/// Feedback that AI agents submitted to sites.
+pub const AGENT_FEEDBACK: Metric = Metric::counter(
+    "docs_agent_feedback_total",
+    &["subject"],
+    "Total feedback of AI agents that was stored, by kind of subject, such as documentation.",
+);
 
 /// All metrics of the platform.
 pub const METRICS: &[&Metric] = &[
@@ -125,6 +131,7 @@ pub const METRICS: &[&Metric] = &[
     &UPLOADS_REMOVED,
     &COLLECTIONS,
     &SITE_EVENTS,
+    &AGENT_FEEDBACK,
 ];
 
 /// Numbers of open transactions.

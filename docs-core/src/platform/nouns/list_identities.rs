@@ -26,6 +26,7 @@ pub(in crate::platform) mod tag {
     }
 
     tags! {
+        AGENT_FEEDBACK = "agent-feedback",
         ALL_ORGANIZATIONS = "all-organizations",
         API_TOKENS = "api-tokens",
         AUDIT_EVENTS = "audit-events",

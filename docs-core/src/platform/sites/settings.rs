@@ -26,8 +26,8 @@ use crate::{
     store::{
         Entity, Indexed, Key, Tx, jobs,
         records::{
-            AdaptiveRecord, CustomizationRecord, RedirectRecord, ShareLinkRecord, SiteAuthRecord,
-            SiteFindingsRecord, SiteSpaceRecord,
+            AdaptiveRecord, AgentFeedbackRecord, CustomizationRecord, RedirectRecord, ShareLinkRecord,
+            SiteAuthRecord, SiteFindingsRecord, SiteSpaceRecord,
         },
     },
 };
@@ -35,8 +35,8 @@ use crate::{
 /// Number of records of each kind removed per transaction after a site is deleted.
 const SETTINGS_PURGE_BATCH: u32 = 30;
 
-/// Removes the settings of a site in the transaction that deletes it: the secrets, the schema and the statuses of
-/// findings completely, and as many of the other records as fit. A job removes the remainder.
+/// Removes the settings of a site and the feedback about it in the transaction that deletes it: the secrets, the
+/// schema and the statuses of findings completely, and as many of the other records as fit. A job removes the remainder.
 pub(in crate::platform) async fn delete_settings(
     tx: &mut Tx,
     site: &SiteId,
@@ -78,12 +78,15 @@ async fn delete_batch(tx: &mut Tx, site: &SiteId) -> Result<bool> {
     let looks = tx.scan_prefix(&CustomizationRecord::places_by_site(site), SETTINGS_PURGE_BATCH).await?;
     let links = tx.scan_prefix(&ShareLinkRecord::by_site(site), SETTINGS_PURGE_BATCH).await?;
     let redirects = tx.scan_prefix(&RedirectRecord::by_site(site), SETTINGS_PURGE_BATCH).await?;
+    let feedback = tx.scan_prefix(&AgentFeedbackRecord::by_site(site), SETTINGS_PURGE_BATCH).await?;
     let more_grants = drop_grants(tx, site.as_str(), SETTINGS_PURGE_BATCH).await?;
-    let more = [&looks, &links, &redirects].iter().any(|found| found.len() == SETTINGS_PURGE_BATCH as usize);
+    let is_full = |found: &&Vec<_>| found.len() == SETTINGS_PURGE_BATCH as usize;
+    let more = [&looks, &links, &redirects, &feedback].iter().any(is_full);
     let looks: Vec<Key> = looks.into_iter().map(|(key, _)| key).collect();
     tx.delete_all::<CustomizationRecord>(&looks).await?;
     tx.delete_all::<ShareLinkRecord>(&ShareLinkRecord::named_by_all(&links)).await?;
     tx.delete_all::<RedirectRecord>(&RedirectRecord::named_by_all(&redirects)).await?;
+    tx.delete_all::<AgentFeedbackRecord>(&AgentFeedbackRecord::named_by_all(&feedback)).await?;
     Ok(more || more_grants)
 }
 

@@ -134,6 +134,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "emoji",
             "write",
             "write_window",
+            "write_rate",
             "secret",
             "idempotency",
             "precondition",
@@ -178,7 +179,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "by_url",
         ],
     ),
-    ("sites", &["view", "settings", "manage", "structure", "site", "events"]),
+    ("sites", &["view", "settings", "manage", "structure", "reader", "site", "events", "agent_feedback"]),
     ("exchange", &["import", "git", "pdf", "templates", "translations"]),
     (
         "host",

@@ -73,6 +73,10 @@ async fn site(s: &Server, space: &str) {
     findings(s, &site).await;
     s.post(&format!("{site}/search/prewarm"), 204, json!({})).await;
     s.post(&format!("{site}/insights/events"), 204, crate::site_settings::events()).await;
+    let feedback = format!("{site}/agents/feedback");
+    has(&s.post(&feedback, 201, crate::agent_feedback::feedback()).await.body, &["id", "result"]);
+    s.post(&format!("{site}/agent-feedback"), 204, crate::agent_feedback::page_feedback()).await;
+    has(&s.get(&feedback).await, &["items[].feedback.summary"]);
     let sync = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main", "direction": "both" });
     s.put(&format!("/v1/spaces/{space}/git/sync"), sync).await;
     let installation = format!("/v1/git/installations/{space}");

@@ -55,6 +55,18 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-core/tests/platform/site_settings/redirects.rs::a_site_has_a_bounded_number_of_redirects",
             ).measured("redirects and share links of a site"),
             bound(
+                "Stored feedback of AI agents",
+                "docs-core/src/platform/sites/agent_feedback.rs::MAX_FEEDBACK",
+                Beyond::Evicted,
+                "docs-core/tests/platform/agent_feedback.rs::newest_1000_entries_of_a_site_are_stored",
+            ).within("a body of JSON"),
+            bound(
+                "Submissions of feedback per minute",
+                "docs-core/src/platform/sites/agent_feedback.rs::MAX_FEEDBACK_PER_MINUTE",
+                Beyond::TooMany,
+                "docs-core/tests/platform/agent_feedback.rs::site_accepts_60_submissions_a_minute",
+            ).within("a body of JSON"),
+            bound(
                 "Share links",
                 "docs-core/src/platform/sites/settings/share_links.rs::MAX_LINKS",
                 Beyond::Conflict,
