@@ -173,6 +173,26 @@ async fn readers_of_restricted_sites_submit_with_their_credentials() {
 }
 
 #[tokio::test]
+async fn feedback_is_listed_100_entries_per_page() {
+    let w = World::new().await;
+    let docs = published(&w, "Docs").await;
+    fill(&w, &docs, 101).await;
+    let list = async |limit, page| {
+        let request = PageRequest { page, limit };
+        w.as_admin().org(&w.org).site(&docs).list_agent_feedback(&request).await
+    };
+    for limit in [Some(101), Some(1_000)] {
+        let first = list(limit, None).await.expect("listed");
+        assert_eq!((first.items.len(), first.count), (100, Some(101)));
+        let second = list(limit, first.next).await.expect("listed");
+        assert_eq!((second.items.len(), second.next), (1, None));
+        assert_eq!(second.items[0].feedback.summary.as_str(), "0");
+    }
+    assert_eq!(list(Some(99), None).await.expect("listed").items.len(), 99);
+    list(Some(1_001), None).await.refused(ErrorKind::Invalid);
+}
+
+#[tokio::test]
 async fn feedback_is_listed_to_those_who_manage_the_site() {
     let w = World::new().await;
     let docs = published(&w, "Docs").await;
@@ -216,7 +236,8 @@ async fn feedback_about_a_page_is_listed_like_other_feedback() {
             "feedback": text, "goal": "Install it", "url": "https://docs.example/start", "spaceId": "space",
             "pageId": "page", "source": "mcp",
         }));
-        let site = w.platform.as_actor(&anonymous()).org(&w.org).site(&docs);
+        let visitor = anonymous();
+        let site = w.platform.as_actor(&visitor).org(&w.org).site(&docs);
         site.submit_agent_feedback_for_page(new.expect("feedback")).await.expect("stored");
     }
     let entries = serde_json::to_value(listed(&w, &docs).await.0).expect("JSON");

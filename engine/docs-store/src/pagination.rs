@@ -170,6 +170,11 @@ impl<T> Lister<T> {
         RowCursors { prefix: self.spec.prefix.as_str().len() + 1, fingerprint: self.fingerprint }
     }
 
+    /// Ends the page after this number of items, even if the request permits more. For lists of large items.
+    pub fn at_most(&mut self, items: usize) {
+        self.limit = self.limit.min(items);
+    }
+
     /// Excludes rows before the given key. Only for descending lists.
     pub fn not_below(&mut self, key: &Key) {
         debug_assert!(self.spec.rev, "only descending lists have a lower bound");

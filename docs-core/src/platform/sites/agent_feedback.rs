@@ -27,6 +27,8 @@ use crate::{
 pub(in crate::platform) const MAX_FEEDBACK: u32 = 1_000;
 /// Maximum number of entries that a server stores per site and minute.
 pub(in crate::platform) const MAX_FEEDBACK_PER_MINUTE: u32 = 60;
+/// Maximum number of entries per page of the list.
+const MAX_LISTED_FEEDBACK: usize = 100;
 /// Maximum number of older entries that are deleted with one submission.
 const FEEDBACK_EVICTION_BATCH: u32 = 10;
 /// The message for the agent.
@@ -109,7 +111,7 @@ impl<'p> SiteHandle<'p> {
         done.await
     }
 
-    /// Lists the stored feedback of AI agents about the site, newest first.
+    /// Lists the stored feedback of AI agents about the site, newest first, at most 100 entries per page.
     ///
     /// # Errors
     /// `Forbidden` unless the actor manages the site.
@@ -132,6 +134,7 @@ impl<'p> SiteHandle<'p> {
         let prefix = AgentFeedbackRecord::by_site(at.site);
         let spec = ListSpec { rev: true, ..ListSpec::new(tag::AGENT_FEEDBACK, prefix) };
         let mut list = Lister::new(spec, page)?;
+        list.at_most(MAX_LISTED_FEEDBACK);
         list.fill(&tx, |_: &AgentFeedbackRecord| true).await?;
         let count = u64::try_from(tx.number(&AgentFeedbackRecord::count_in(at.site)).await?).ok();
         Ok(list.finish(&tx, count).await?.map(|record| view(&record)))

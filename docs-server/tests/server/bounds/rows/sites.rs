@@ -67,6 +67,12 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-core/tests/platform/agent_feedback.rs::site_accepts_60_submissions_a_minute",
             ).within("a body of JSON"),
             bound(
+                "Feedback per page of its list",
+                "docs-core/src/platform/sites/agent_feedback.rs::MAX_LISTED_FEEDBACK",
+                Beyond::Parts,
+                "docs-core/tests/platform/agent_feedback.rs::feedback_is_listed_100_entries_per_page",
+            ).within("a list"),
+            bound(
                 "Share links",
                 "docs-core/src/platform/sites/settings/share_links.rs::MAX_LINKS",
                 Beyond::Conflict,
