@@ -46,8 +46,10 @@ impl Platform {
             .await
     }
 
-    /// Runs a write like [`write_and_show`](Self::write_and_show), also for visitors. It is not recorded in the audit log,
-    /// which anyone could fill otherwise. The operation must limit the number of records that visitors can create.
+    /// Runs a write like [`write_and_show`](Self::write_and_show), also for visitors.
+    ///
+    /// It is not recorded in the audit log, which anyone could fill otherwise. The operation must limit the number of
+    /// records that visitors can create.
     pub(crate) async fn write_unaudited_and_show<'e, O: Operation, V: Answer>(
         &self,
         actor: &Actor,
