@@ -36,7 +36,8 @@ use crate::{
 const SETTINGS_PURGE_BATCH: u32 = 30;
 
 /// Removes the settings of a site and the feedback about it in the transaction that deletes it: the secrets, the
-/// schema and the statuses of findings completely, and as many of the other records as fit. A job removes the remainder.
+/// schema and the statuses of findings completely, and as many of the other records as fit. A job removes the
+/// remainder.
 pub(in crate::platform) async fn delete_settings(
     tx: &mut Tx,
     site: &SiteId,
