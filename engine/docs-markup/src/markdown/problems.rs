@@ -2,7 +2,7 @@
 
 use docs_model::BlockTag;
 
-use crate::syntax::tag;
+use crate::{document::fence, syntax::tag};
 
 /// Maximum number of problems of a text.
 const MAX_PROBLEMS: usize = 100;
@@ -14,14 +14,13 @@ const PARTS: [&str; 4] = ["else", "elseif", "raw", "endraw"];
 #[must_use]
 pub fn text_problems(text: &str) -> Vec<String> {
     let mut problems = Vec::new();
-    let mut fence: Option<&str> = None;
+    let mut open: Option<(char, usize)> = None;
     let mut before = "";
     for line in text.lines() {
         let start = line.trim_start();
-        let mark = ["```", "~~~"].into_iter().find(|mark| start.starts_with(mark));
-        match (fence, mark) {
-            (None, Some(_)) => fence = mark,
-            (Some(open), Some(mark)) if open == mark => fence = None,
+        match (open, fence(start)) {
+            (None, Some((mark, length, _))) => open = Some((mark, length)),
+            (Some((mark, least)), Some((own, length, ""))) if own == mark && length >= least => open = None,
             (None, None) => {
                 let found = unknown_block(start).or_else(|| broken_table(before, line));
                 let found = found.filter(|found| !problems.contains(found));
@@ -32,7 +31,7 @@ pub fn text_problems(text: &str) -> Vec<String> {
         if problems.len() >= MAX_PROBLEMS {
             break;
         }
-        before = if fence.is_none() { line } else { "" };
+        before = if open.is_none() { line } else { "" };
     }
     problems
 }
@@ -90,6 +89,10 @@ mod tests {
             ("{% hint style=\"info\" %}\nx\n{% endhint %}\n", vec![]),
             ("{% @figma/embed url=\"x\" %}\n", vec![]),
             ("```\n{% nope %}\n```\n", vec![]),
+            ("````md\n```\n{% nope %}\n```\n````\n", vec![]),
+            ("~~~\n```\n~~~\n{% nope %}\n", vec!["the block `{% nope %}` is unknown"]),
+            ("```js\n```js\n{% nope %}\n```\n", vec![]),
+            ("``` a`b\n{% nope %}\n", vec!["the block `{% nope %}` is unknown"]),
             ("{% if a %}\nx\n{% else %}\ny\n{% endif %}\n", vec![]),
             ("{% nope %}\nx\n{% endnope %}\n{% nope %}\n", vec!["the block `{% nope %}` is unknown"]),
             ("| a | b |\n| --- | --- |\n", vec![]),
