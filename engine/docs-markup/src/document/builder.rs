@@ -146,7 +146,7 @@ impl InlineBuilder {
         let nodes = std::mem::replace(&mut self.nodes, link.before);
         self.at = at;
         if let InlineKind::Link { target, title } = &link.kind
-            && title.as_deref() == Some("mention")
+            && title.as_deref() == Some(targets::MENTION)
             && link.spelling.starts_with('(')
         {
             let label: String = nodes.iter().filter_map(label_of).collect();

@@ -5,6 +5,9 @@ use docs_model::ContentRef;
 
 use crate::reference;
 
+/// The title of a link that makes it a mention.
+pub(super) const MENTION: &str = "mention";
+
 /// Parses a destination.
 pub(crate) fn read(destination: &str) -> ContentRef {
     parse_known(destination)

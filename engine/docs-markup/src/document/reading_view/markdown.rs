@@ -3,7 +3,7 @@
 use std::{borrow::Cow, cell::Cell as Counter, ops::Range, rc::Rc};
 
 use docs_model::{
-    Block, BlockKind, CellAlign, HeadingData, HintStyle, ImageData, Inline, InlineKind, MarkKind,
+    Block, BlockKind, CellAlign, ContentRef, HeadingData, HintStyle, ImageData, Inline, InlineKind, MarkKind,
 };
 use pulldown_cmark::{
     Alignment, BlockQuoteKind, BrokenLink, CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag,
@@ -11,7 +11,7 @@ use pulldown_cmark::{
 };
 
 use super::{
-    super::{inlines::label, marks, work_budget},
+    super::{inlines::label, marks, targets::MENTION, work_budget},
     addresses,
     assemble::{Image, Item},
     elements::{self, Surroundings, target},
@@ -40,6 +40,7 @@ pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
         html: None,
         alignments: Vec::new(),
         column: 0,
+        is_mention: false,
         image: None,
         is_head: false,
         end: 0,
@@ -109,6 +110,8 @@ struct Reader<'b, 'v> {
     alignments: Vec<Alignment>,
     column: usize,
     is_head: bool,
+    /// `true` within the label of a mention, which shows the name of its target.
+    is_mention: bool,
     /// The open image, its alternative text, and the number of images in it.
     image: Option<(Image, String, usize)>,
     /// The end of the innermost block whose start was read last.
@@ -120,6 +123,10 @@ impl Reader<'_, '_> {
     fn event(&mut self, event: Event<'_>, source: &str, range: Range<usize>) {
         if self.image.is_some() {
             return self.in_image(&event);
+        }
+        if self.is_mention {
+            self.is_mention = !matches!(event, Event::End(TagEnd::Link));
+            return;
         }
         let builder = &mut *self.builder;
         match event {
@@ -250,6 +257,11 @@ impl Reader<'_, '_> {
                 let url = format!("{scheme}{}", without_placeholders(&dest_url));
                 if let Some(target) = target(&url) {
                     let title = without_placeholders(&title);
+                    if title == MENTION && !matches!(target, ContentRef::Url { .. }) {
+                        self.is_mention = true;
+                        let inline = Inline::new(InlineKind::Mention { target }, Vec::new());
+                        return builder.push_item(|link| Item::Inline { inline, link });
+                    }
                     builder.open_link(target, Some(title).filter(|title| !title.is_empty()));
                 }
             }

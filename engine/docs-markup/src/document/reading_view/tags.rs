@@ -2,10 +2,10 @@
 
 use std::{borrow::Cow, collections::HashSet};
 
-use docs_model::{Block, BlockKind, Node};
+use docs_model::{Block, BlockKind, ContentRef, Node};
 use pulldown_cmark::{Event, Parser, Tag};
 
-use super::options::OPTIONS;
+use super::{super::targets, options::OPTIONS};
 use crate::syntax::tag;
 
 /// Attributes whose values are visible to readers if the tag has content.
@@ -83,7 +83,25 @@ fn shown(tag: &tag::Tag<'_>, source: &str, paired: &HashSet<String>) -> String {
         return if title.trim().is_empty() { String::new() } else { format!("**{}**\n", title.trim()) };
     }
     match value("url").or_else(|| value("src")) {
-        Some(url) if !url.contains(['<', '>', '\n']) => format!("<{url}>"),
-        _ => String::new(),
+        Some(url) if url.contains(['<', '>', '\n']) => String::new(),
+        Some(url) if url.contains("://") && !url.contains(char::is_whitespace) => format!("<{url}>"),
+        Some(url) => match targets::read(&url) {
+            ContentRef::Url { .. } => format!("[{}](<{url}>)", escaped(&url)),
+            // A mention shows the name of its target.
+            _ => format!("[x](<{url}> \"{}\")", targets::MENTION),
+        },
+        None => String::new(),
     }
+}
+
+/// Escapes all punctuation of a text for Markdown.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii_punctuation() {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
 }

@@ -115,6 +115,7 @@ fn inline(inline: &Inline) -> String {
             format!("![{}]<{}{size}>", alt.as_deref().unwrap_or_default(), target(own))
         }
         InlineKind::Emoji { code } => emoji_names::text(code).unwrap_or_default(),
+        InlineKind::Mention { target: own } => format!("@<{}>", target(own)),
         InlineKind::InlineMath { formula } => format!("$${formula}$$"),
         kind => format!("{kind:?}"),
     }
@@ -451,6 +452,14 @@ fn unknown_tags_degrade_to_their_content() {
         (
             "{% video url=\"https://example.com/v\" title=\"x\" %}\n",
             "p([https://example.com/v]<https://example.com/v>)",
+        ),
+        (
+            "{% initial src=\"/files/ID\" %}\n\n{% context url=\"a b.md#c\" %}\n\n{% page src=\"/pages/ID\" %}\n",
+            "p(@</files/ID>) p([a b.md#c]<a b.md#c>) p(@</pages/ID>)",
+        ),
+        (
+            "<u>a</u> [b.md](/pages/ID \"mention\") [b.md](b.md \"mention\") c\n",
+            "p(a @</pages/ID> @<b.md> c)",
         ),
         ("{% unknown %}\n\n{% other a=b %}\n", ""),
         (
