@@ -24,6 +24,8 @@ const DROPPED: [&str; 12] = [
     "script", "style", "template", "head", "title", "svg", "object", "applet", "canvas", "textarea",
     "select", "datalist",
 ];
+/// Dropped elements whose content may contain empty lines, at which Markdown ends an HTML block.
+pub(super) const SPANNING: [&str; 2] = ["script", "style"];
 /// Elements that are replaced by an embed or a link.
 const MEDIA: [&str; 3] = ["video", "audio", "iframe"];
 /// Dropped elements that can contain elements of the same name.
@@ -63,11 +65,11 @@ pub(super) fn read(builder: &mut Builder<'_>, source: &str, around: Surroundings
             }
             HtmlToken::Comment(_) => {}
             HtmlToken::Tag(tag) => {
-                let rest = match around {
-                    Surroundings::Block => &source[tag.range.end..],
-                    Surroundings::Text(rest) => rest,
+                let (rest, is_in_block) = match around {
+                    Surroundings::Block => (&source[tag.range.end..], true),
+                    Surroundings::Text(rest) => (rest, false),
                 };
-                let element = Element { name: tag.name.to_ascii_lowercase(), tag, rest };
+                let element = Element { name: tag.name.to_ascii_lowercase(), tag, rest, is_in_block };
                 self::element(builder, &element);
             }
         }
@@ -109,6 +111,8 @@ struct Element<'a> {
     tag: HtmlTag<'a>,
     /// The source after the tag, up to the end of the block.
     rest: &'a str,
+    /// `true` if the element is in an HTML block.
+    is_in_block: bool,
 }
 
 impl Element<'_> {
@@ -154,7 +158,9 @@ fn element(builder: &mut Builder<'_>, element: &Element<'_>) {
     if DROPPED.contains(&name) || MEDIA.contains(&name) {
         let source = element.get("src").map(Cow::into_owned);
         let skipped = Skipped { name: name.to_owned(), depth: 0, source };
-        return match element.tag.is_self_closing || !is_closed(builder, element) {
+        return match element.tag.is_self_closing
+            || !(is_closed(builder, element) || ends_later(builder, element))
+        {
             true => media(builder, skipped),
             false => builder.skipped = Some(skipped),
         };
@@ -186,6 +192,14 @@ fn is_closed(builder: &mut Builder<'_>, element: &Element<'_>) -> bool {
         builder.unclosed.push(name.to_owned());
     }
     end.is_some()
+}
+
+/// Returns `true` if a dropped element of an HTML block ends in a later block, whose content is then dropped as well.
+fn ends_later(builder: &mut Builder<'_>, element: &Element<'_>) -> bool {
+    let found = SPANNING.into_iter().find(|name| *name == element.name && element.is_in_block);
+    let Some(name) = found.filter(|name| builder.view.ends_later.contains(name)) else { return false };
+    builder.view.open_element = Some(name);
+    true
 }
 
 /// Handles a tag in skipped content.

@@ -25,6 +25,10 @@ pub(super) struct View {
     pub(super) references: usize,
     /// `true` within a comment that a previous block of the same level opened.
     pub(super) is_hidden: bool,
+    /// The dropped elements that end in a later block of the same level.
+    pub(super) ends_later: Vec<&'static str>,
+    /// The dropped element that the current block opened and a later block ends.
+    pub(super) open_element: Option<&'static str>,
     /// The remaining memory budget for new blocks, in bytes.
     pub(super) memory_left: usize,
     /// The remaining budget for repeated destinations, in bytes.
@@ -40,6 +44,8 @@ impl View {
             annotations: 0,
             references: 0,
             is_hidden: false,
+            ends_later: Vec::new(),
+            open_element: None,
             memory_left: MIN_MEMORY_BUDGET,
             destination_bytes_left: Rc::new(Cell::new(MAX_REPEATED_DESTINATION_BYTES)),
         }

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use docs_model::{
-    Block, BlockContent, BlockKind, Fragment, HeadingData, Inline, InlineKind, Leaf, Node, TextNode,
-    WhenEmpty,
+    Block, BlockContent, BlockKind, Fragment, HeadingData, Inline, InlineKind, Leaf, MarkKind, Node,
+    TextNode, WhenEmpty,
 };
 
 use super::{
@@ -17,6 +17,7 @@ use super::{
         texts, work_budget,
     },
     dialects::{alert, fence},
+    elements::SPANNING,
     frames::Builder,
     markdown, needs,
     placeholders::{CLOSE, EMPTY, OPEN},
@@ -31,9 +32,17 @@ impl View {
         let was_hidden = std::mem::take(&mut self.is_hidden);
         let mut builder = Builder::new(self, depth);
         let mut at = 0;
+        let mut ends = LaterEnds::default();
         while let Some(block) = blocks.get(at) {
+            builder.view.ends_later = ends.of(blocks, at);
             builder.source(block);
             at += 1;
+            if let Some(name) = builder.view.open_element.take()
+                && let Some(end) = ends.after(blocks, at, name)
+            {
+                builder.source_after(&blocks[end], name);
+                at = end + 1;
+            }
             if builder.view.is_hidden {
                 let end = blocks[at..].iter().position(ends_comment);
                 at += end.unwrap_or_default();
@@ -292,7 +301,77 @@ impl View {
     }
 }
 
+/// The blocks of a level that contain the closing tags of dropped elements, each found once.
+#[derive(Default)]
+struct LaterEnds {
+    /// By element: the last result, with the first block that was searched.
+    found: [Option<(usize, Option<usize>)>; SPANNING.len()],
+}
+
+impl LaterEnds {
+    /// Returns the elements that a block opens and a later block ends.
+    fn of(&mut self, blocks: &[Block], at: usize) -> Vec<&'static str> {
+        if !is_verbatim(&blocks[at]) {
+            return Vec::new();
+        }
+        let source = spelling::text_of_nodes(&blocks[at].nodes).to_ascii_lowercase();
+        let is_open = |name: &&str| source.contains(&format!("<{name}"));
+        SPANNING
+            .into_iter()
+            .filter(is_open)
+            .filter(|name| self.after(blocks, at + 1, name).is_some())
+            .collect()
+    }
+
+    /// Returns the first block from `start` that contains the closing tag of an element. Code does not count.
+    fn after(&mut self, blocks: &[Block], start: usize, name: &str) -> Option<usize> {
+        let known = &mut self.found[SPANNING.iter().position(|own| *own == name)?];
+        if let Some((searched, end)) = *known
+            && searched <= start
+            && end.is_none_or(|end| end >= start)
+        {
+            return end;
+        }
+        let closing = format!("</{name}");
+        let is_end = |block: &Block| closes(block, &closing);
+        let end = blocks[start..].iter().position(is_end).map(|end| start + end);
+        *known = Some((start, end));
+        end
+    }
+}
+
+/// Returns `true` if the text of a block contains a closing tag outside of code.
+fn closes(block: &Block, closing: &str) -> bool {
+    if is_verbatim(block) {
+        return find_ignoring_case(&spelling::text_of_nodes(&block.nodes), closing).is_some();
+    }
+    let is_paragraph = matches!(block.kind, BlockKind::Paragraph { .. });
+    is_paragraph
+        && block.nodes.iter().any(|node| match node {
+            Node::Text(text) => text.leaves.iter().any(|leaf| {
+                let is_code = leaf.marks.iter().any(|mark| mark.kind == MarkKind::Code);
+                !is_code && find_ignoring_case(&leaf.text, closing).is_some()
+            }),
+            _ => false,
+        })
+}
+
+fn find_ignoring_case(text: &str, piece: &str) -> Option<usize> {
+    text.to_ascii_lowercase().find(piece)
+}
+
 impl Builder<'_> {
+    /// Adds the view of a block after the closing tag of an element.
+    fn source_after(&mut self, block: &Block, name: &str) {
+        let source = match is_verbatim(block) {
+            true => self.view.verbatim(block),
+            false => self.view.source_from(&block.nodes, InlineContext::Lines, &mut self.originals),
+        };
+        let start = find_ignoring_case(&source, &format!("</{name}")).unwrap_or_default();
+        let rest = source[start..].split_once('>').map_or("", |(_, rest)| rest);
+        markdown::read(self, rest);
+    }
+
     /// Adds the view of a block of the document.
     pub(super) fn source(&mut self, block: &Block) {
         if spelling::is_verbatim(block) {

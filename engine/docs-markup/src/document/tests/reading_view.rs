@@ -337,6 +337,23 @@ fn blocks_of_html_become_blocks() {
 }
 
 #[test]
+fn scripts_and_styles_with_empty_lines_are_invisible() {
+    shown(&[
+        (
+            "<link rel=\"stylesheet\" href=\"a.css\">\n<style>\n    .a {\n    }\n\n    .b {\n    }\n\n.c { }\n</style>\n\nText.\n",
+            "p(Text.)",
+        ),
+        ("<div>\n<script>\n  a();\n\n  b();\n</script>\n</div>\n\nText.\n", "p(Text.)"),
+        ("<div>\n<script>\n\na();\n\n</SCRIPT >\n\nText.\n", "p(Text.)"),
+        ("<p>\n<style>\n\n* { }\n\n</style> *a*\n\nText.\n", "p(_a_) p(Text.)"),
+        ("- <div>\n  <style>\n\n  .a { }\n\n  </style>\n\n  b\n- c\n", "ul(li(p(b)) li(p(c)))"),
+        // Without an end, the content is shown, and code is no end.
+        ("<div>\n<style>\n</div>\n\na\n\n```html\n</style>\n```\n", "p(a) code[html](</style>)"),
+        ("<div>\n<style>\n</div>\n\na\n\n- b </style>\n", "p(a) ul(li(p(b)))"),
+    ]);
+}
+
+#[test]
 fn media_become_images_embeds_and_files() {
     shown(&[
         (
