@@ -35,8 +35,9 @@ fn block(block: &Block) -> bool {
         || match &block.kind {
             BlockKind::Code { syntax, title, .. } => {
                 syntax.as_deref().is_some_and(|syntax| dialects::fence(syntax).0 != syntax)
-                    || title.as_deref().is_some_and(has_code)
+                    || title.as_deref().is_some_and(|title| has_code(title) || is_escaped(title))
             }
+            BlockKind::TabsItem { title: Some(title), .. } => is_escaped(title) || nodes(&block.nodes),
             BlockKind::CodeLine { .. } => false,
             BlockKind::Blockquote {} => dialects::alert(block).is_some(),
             BlockKind::Table(data) => data.definition.values().any(is_title_markup),
@@ -55,6 +56,28 @@ pub(super) fn is_title_markup(column: &TableColumn) -> bool {
 /// Returns `true` if the title of a code block contains a code span.
 pub(super) fn has_code(title: &str) -> bool {
     title.matches('`').nth(1).is_some()
+}
+
+/// Characters that older exports escape in titles.
+const ESCAPED: [char; 11] = ['(', ')', '[', ']', '_', '*', '#', '<', '>', '`', '~'];
+
+/// Returns `true` if a title contains escaped punctuation, such as `Install \(Linux\)`.
+pub(super) fn is_escaped(title: &str) -> bool {
+    title.match_indices('\\').any(|(at, _)| title[at + 1..].starts_with(ESCAPED))
+}
+
+/// Returns a title without the backslashes of its escaped punctuation.
+pub(super) fn unescaped(title: &str) -> String {
+    let mut out = String::with_capacity(title.len());
+    let mut parts = title.split('\\');
+    out.extend(parts.next());
+    for part in parts {
+        if !part.starts_with(ESCAPED) {
+            out.push('\\');
+        }
+        out.push_str(part);
+    }
+    out
 }
 
 /// Returns `true` if a heading ends with attributes, such as `{#id}`.

@@ -79,7 +79,9 @@ impl View {
                     let (nodes, _) = self.line(title, Vec::new());
                     *title = texts::inline_text(&nodes);
                 }
+                *title = title.take().map(|title| needs::unescaped(&title));
             }
+            BlockKind::TabsItem { title: Some(title), .. } => *title = needs::unescaped(title),
             BlockKind::Table(data) => {
                 for column in data.definition.values_mut().filter(|column| needs::is_title_markup(column)) {
                     let usual = || print::title(&column.title, InlineContext::Line);

@@ -337,6 +337,27 @@ fn blocks_of_html_become_blocks() {
 }
 
 #[test]
+fn titles_have_no_escapes() {
+    for (title, shown) in [
+        ("AEP 3.x \\(Swift\\)", "AEP 3.x (Swift)"),
+        ("my\\_file \\[a\\] \\*b\\* \\#1 \\<c\\>", "my_file [a] *b* #1 <c>"),
+        ("C:\\Users\\me", "C:\\Users\\me"),
+    ] {
+        let tabs =
+            format!("{{% tabs %}}\n{{% tab title=\"{title}\" %}}\nx\n{{% endtab %}}\n{{% endtabs %}}\n");
+        let code = format!("{{% code title=\"{title}\" %}}\n```js\nx\n```\n{{% endcode %}}\n");
+        for source in [tabs, code] {
+            let document = parse(&source);
+            let view = serde_json::to_value(reading_view(&document).as_ref()).expect("JSON");
+            let block = &view["nodes"][0];
+            let title = block["nodes"][0]["data"].get("title").or_else(|| block["data"].get("title"));
+            assert_eq!(title, Some(&serde_json::json!(shown)), "{source}{view:#}");
+            assert_eq!(update(&source, &document).unwrap(), source, "the source is unchanged");
+        }
+    }
+}
+
+#[test]
 fn scripts_and_styles_with_empty_lines_are_invisible() {
     shown(&[
         (
