@@ -253,19 +253,46 @@ fn without_ids(text: &str) -> String {
 
 #[tokio::test]
 async fn included_text_survives_an_export_to_a_bare_repository() {
-    let (w, remote, space) = world_of(TEMPLATES).await;
+    let (w, _, space) = world_of(TEMPLATES).await;
     let text = shown(&w, &space, "start").await;
     assert!(text.contains("Course 3") && text.contains("The part"), "{text}");
+    assert_survives_a_bare_repository(TEMPLATES, &["start"]).await;
+}
+
+/// Exports a space to a bare repository, imports that into another space, and compares what readers see at some paths.
+async fn assert_survives_a_bare_repository(all: &[(&str, &str)], paths: &[&str]) -> BTreeMap<String, String> {
+    let (w, remote, space) = world_of(all).await;
     remote.edit(|repository| repository.files.clear());
     assert_eq!(export(&w, &space, json!({ "force": true })).await, (JobState::Done, None));
     let exported = files(&remote);
     let again = w.space().await;
     let job = run_import(&w, &again, "").await;
     assert_eq!((job.state, job.error), (JobState::Done, None));
-    assert_eq!(without_ids(&shown(&w, &again, "start").await), without_ids(&text));
+    for path in paths {
+        let (first, second) = (shown(&w, &space, path).await, shown(&w, &again, path).await);
+        assert_eq!(without_ids(&second), without_ids(&first), "{path}");
+    }
     remote.edit(|repository| repository.files.clear());
     assert_eq!(export(&w, &again, json!({ "force": true })).await, (JobState::Done, None));
     assert_eq!(changed(&exported, &files(&remote)), Vec::<String>::new());
+    exported
+}
+
+#[tokio::test]
+async fn included_files_survive_an_export_to_a_bare_repository() {
+    let exported = assert_survives_a_bare_repository(LISTINGS, &["one", "two", "three"]).await;
+    // The configuration and the table of contents are written from the content of the space.
+    let is_written = |path: &str| ["book.toml", "src/SUMMARY.md"].contains(&path);
+    for (path, text) in LISTINGS.iter().filter(|(path, _)| !is_written(path)) {
+        assert_eq!(exported.get(*path).map(String::as_str), Some(*text), "{path}");
+    }
+    let own = [
+        LISTINGS[0],
+        ("src/SUMMARY.md", "# Summary\n\n- [One](one.md)\n"),
+        ("src/one.md", "# One\n\n{{#include SUMMARY.md}}\n\n```toml\n{{#include ../book.toml}}\n```\n"),
+    ];
+    let exported = assert_survives_a_bare_repository(&own, &[]).await;
+    assert_eq!(exported.keys().collect::<Vec<_>>(), ["book.toml", "src/SUMMARY.md", "src/one.md"]);
 }
 
 #[tokio::test]

@@ -205,6 +205,21 @@ impl ImportPlan {
         Ok(if self.add_asset(file) { self.assets.last() } else { None })
     }
 
+    /// Adds a file that a directive of a page includes, unless it is already part of the plan. Unlike
+    /// [`refer`](Self::refer), this also adds Markdown that is not a page.
+    ///
+    /// # Errors
+    /// Those of [`refer`](Self::refer).
+    pub fn add_included(&mut self, tree: &RepoTree, path: &RepoPath) -> Result<(), FormatError> {
+        if !self.texts.contains(path)
+            && !self.places.contains_key(path)
+            && let Some(file) = tree.file(path)?
+        {
+            self.add_asset(file);
+        }
+        Ok(())
+    }
+
     /// Returns a sentence about the files omitted so far. [`refer`](Self::refer) may add more.
     #[must_use]
     pub fn file_warning(&self) -> Option<String> {

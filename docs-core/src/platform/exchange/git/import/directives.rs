@@ -74,6 +74,13 @@ impl Importer<'_> {
                 self.directives.files.insert(path, file);
             }
         };
+        // Exports to other repositories contain the included files, so that the next import finds them.
+        for path in resolved.included.iter().filter(|path| **path != config.summary && **path != config.file)
+        {
+            if let Some(IncludedFile::Text(_)) = self.directives.files.get(path) {
+                plan.add_included(tree, path).map_err(format_error)?;
+            }
+        }
         if self.directives.cached_bytes > MAX_CACHED_BYTES {
             self.directives.files.clear();
             self.directives.cached_bytes = 0;
