@@ -295,13 +295,19 @@ impl Addresses {
                         self.target(&ContentRef::Page { page: page.clone(), space: space.clone() })
                     }
                     (None, Some(space)) => self.target(&ContentRef::Space { space: space.clone() }),
-                    (None, None) => {
-                        let name = Some(format!("#{anchor}"));
-                        ReferenceTarget { href: Some(String::new()), name, is_outside: false }
-                    }
+                    (None, None) => ReferenceTarget {
+                        href: Some(String::new()),
+                        name: Some(String::new()),
+                        is_outside: false,
+                    },
                 };
                 let place = utf8_percent_encode(&anchor, SEGMENT);
-                ReferenceTarget { href: whole.href.map(|href| format!("{href}#{place}")), ..whole }
+                ReferenceTarget {
+                    href: whole.href.map(|href| format!("{href}#{place}")),
+                    // The heading is part of another document, which is not read.
+                    name: whole.name.map(|name| format!("{name} #{anchor}").trim_start().to_owned()),
+                    is_outside: whole.is_outside,
+                }
             }
             ContentRef::Space { space } => ReferenceTarget {
                 href: self.space_address(space),

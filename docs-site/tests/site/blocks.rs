@@ -350,7 +350,7 @@ async fn references_to_urls_show_their_labels() {
     let other = w.page(&space, "Other page", "Text.").await;
     let text = format!(
         "## [Head](https://a.test/h \"mention\")\n\n## Two\n\n[The *API*](https://a.test/b \"mention\") \
-         [b.md](x/b.md \"mention\") [#two](#two \"mention\") [x](/pages/{other} \"mention\")\n\n\
+         [b.md](x/b.md \"mention\") [#two](#two \"mention\") [x](/pages/{other} \"mention\") [#a-b](/pages/{other}#a-%C3%A4 \"mention\")\n\n\
          | a |\n| - |\n| <a href=\"https://a.test/c\" data-mention>Cell</a> |\n\n\
          {{% content-ref url=\"https://a.test/d\" %}}\n[Card](https://a.test/d)\n{{% endcontent-ref %}}\n"
     );
@@ -361,6 +361,7 @@ async fn references_to_urls_show_their_labels() {
         "<a class=\"mention\" href=\"https://a.test/b\" rel=\"noopener\">The API</a>",
         "</a> b.md <a class=\"mention\" href=\"#two\">#two</a>",
         ">Other page</a>",
+        "#a-%C3%A4\">Other page #a-ä</a>",
         ">Cell</a>",
         "<span class=\"name\">Card</span>",
         "<a href=\"#section\" dir=\"auto\">Head</a>",

@@ -1,6 +1,9 @@
 //! Resolution of references.
 
-use docs_markup::{document::Anchors, heading_anchor};
+use docs_markup::{
+    document::{Anchors, decode_anchor},
+    heading_anchor,
+};
 use docs_model::{ContentRef, PageId, ReusableId, SpaceId};
 
 use super::{BookLowering, page_label};
@@ -90,6 +93,17 @@ impl BookLowering<'_> {
     }
 
     fn find_name(&self, target: &ContentRef) -> String {
+        let name = self.find_title(target);
+        match target {
+            ContentRef::Anchor { anchor, .. } => {
+                format!("{name} #{}", one_line(&decode_anchor(anchor))).trim_start().to_owned()
+            }
+            _ => name,
+        }
+    }
+
+    /// Returns the title of the page or other content that a target is part of.
+    fn find_title(&self, target: &ContentRef) -> String {
         if let Some(title) = self.book.links.get(target).and_then(|link| link.title.as_deref()) {
             return one_line(title);
         }
@@ -99,7 +113,7 @@ impl BookLowering<'_> {
                 .page_index(page, space.as_ref())
                 .and_then(|at| self.book.pages.get(at))
                 .map_or_else(|| page.to_string(), |page| one_line(&page.title)),
-            ContentRef::Anchor { anchor, .. } => format!("#{}", one_line(anchor)),
+            ContentRef::Anchor { .. } => String::new(),
             ContentRef::File { file } => file.to_string(),
             ContentRef::User { user } => user.to_string(),
             ContentRef::Collection { collection } => collection.to_string(),

@@ -86,6 +86,13 @@ fn references_to_urls_show_their_labels() {
 }
 
 #[test]
+fn mentions_of_anchors_name_the_page_and_the_anchor() {
+    let blocks = docs_markup::document::parse("[x](/pages/one#a-part \"mention\")\n\n## A part\n").nodes;
+    let shown = set("anchors", &book("Anchors", vec![page("one", "This page", blocks)])).sheets.concat();
+    assert!(shown.contains("Thispage#a-part"), "{shown}");
+}
+
+#[test]
 fn text_of_an_emoji_sequence_is_complete() {
     let family = "👩\u{200d}👩\u{200d}👧";
     let read = set("family", &book("Family", vec![page("one", "A page", vec![paragraph(family)])]));
