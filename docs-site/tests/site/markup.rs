@@ -1,6 +1,8 @@
 //! HTML in the text of pages, in a real browser: malicious values for every element and attribute that the renderer
 //! outputs.
 
+use std::{collections::BTreeSet, fs, path::Path};
+
 use serde_json::{Value, json};
 
 use crate::{chromium::Browser, world::World};
@@ -230,6 +232,55 @@ fn with_attributes(element: &str) -> String {
     )
 }
 
+/// The files of the reader that interpret HTML, in `docs-markup/src/document`.
+const READERS: [&str; 8] = [
+    "reading_view/elements.rs",
+    "reading_view/frames.rs",
+    "atoms.rs",
+    "attributes.rs",
+    "cells.rs",
+    "figures.rs",
+    "rich.rs",
+    "tables.rs",
+];
+
+/// Returns the names of elements and attributes in the source of the reader: all literals with the form of a name.
+fn names_of_reader() -> BTreeSet<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../engine/docs-markup/src/document");
+    let is_name = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_lowercase())
+            && text.ends_with(|c: char| c.is_ascii_alphanumeric())
+            && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+    };
+    let mut names = BTreeSet::new();
+    for file in READERS {
+        let source = fs::read_to_string(folder.join(file)).expect("a file of the reader");
+        names.extend(source.split('"').filter(|text| is_name(text)).map(str::to_owned));
+    }
+    for name in ["a", "href", "srcset", "figcaption", "data-mention", "rowspan", "data-full-width"] {
+        assert!(names.contains(name), "{name} is not found in the reader");
+    }
+    names
+}
+
+/// Returns each element of the reader with each of its attributes. The URLs alternate, so that each attribute has each
+/// URL on some element.
+fn elements_of_reader() -> Vec<String> {
+    let names: Vec<String> = names_of_reader().into_iter().collect();
+    let mut out = Vec::new();
+    for (at, element) in names.iter().filter(|name| !name.contains('-')).enumerate() {
+        for attributes in names.chunks(80) {
+            let mut tag = format!("<{element}");
+            for (n, attribute) in attributes.iter().enumerate() {
+                let address = ADDRESSES[(at + n) % ADDRESSES.len()].replace('"', "&quot;");
+                tag.push_str(&format!(" {attribute}=\"{address}\""));
+            }
+            out.push(format!("{tag}>x</{element}>"));
+        }
+    }
+    out
+}
+
 /// Returns all malicious fragments.
 fn texts() -> Vec<String> {
     let carried = CARRIERS
@@ -243,7 +294,7 @@ fn texts() -> Vec<String> {
             format!("a {text} b"),
         ]
     });
-    carried.chain(own).chain(mutations).collect()
+    carried.chain(own).chain(mutations).chain(elements_of_reader()).collect()
 }
 
 /// A script that lists the forbidden elements and attributes of the article.
