@@ -71,3 +71,63 @@ async fn fields_are_shown_in_order_with_their_types() {
         }
     }
 }
+
+/// Asserts that the page of a field with a schema shows all parts, in this order.
+async fn shows_fields(cases: &[(&str, &[&str])]) {
+    let fields: String = (0..).zip(cases).map(|(at, (schema, _))| format!("f{at}: {schema}, ")).collect();
+    let text = text_of(&format!(
+        "openapi: 3.1.0\ninfo: {{title: A, version: '1'}}\npaths: {{/x: {{get: {{responses: {{'200': {{description: ok, content: \
+         {{application/json: {{schema: {{type: object, required: [f0], properties: {{{fields}end: {{}}}}}}}}}}}}}}}}}}}}\n\
+         components: {{schemas: {{\
+         Pet: {{type: object, discriminator: {{propertyName: petType, mapping: {{cat: '#/components/schemas/Cat'}}}}, \
+         properties: {{petType: {{type: string}}}}}}, \
+         Cat: {{allOf: [{{$ref: '#/components/schemas/Pet'}}, {{properties: {{huntingSkill: {{type: string}}}}}}]}}, \
+         Tag: {{type: object, properties: {{id: {{type: integer, format: int64, readOnly: true}}, name: {{type: string, minLength: 1}}}}}}}}}}\n"
+    ))
+    .await;
+    let mut wrong = String::new();
+    for (at, (schema, parts)) in cases.iter().enumerate() {
+        let next = if at + 1 == cases.len() { "end".to_owned() } else { format!("f{}", at + 1) };
+        let own =
+            text.split(&format!(" f{at} ")).nth(1).and_then(|rest| rest.split(&format!(" {next} ")).next());
+        let own = own.unwrap_or_default();
+        let mut rest = own;
+        for part in *parts {
+            match rest.split_once(part) {
+                Some((_, after)) => rest = after,
+                None => wrong.push_str(&format!("\n{schema} lacks {part:?}: {own}")),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// Fields of the kinds that the demos of Redoc and Swagger UI contain.
+#[tokio::test]
+async fn fields_of_demos_are_complete() {
+    shows_fields(&[
+        ("{type: integer, format: int64, readOnly: true, examples: [7]}", &["integer", "int64", "required", "read-only", "7"]),
+        ("{type: array, maxItems: 20, items: {type: string, format: uri}}", &["array of string", "20"]),
+        ("{type: array, minItems: 1, uniqueItems: true, items: {$ref: '#/components/schemas/Tag'}}", &["array of Tag", "unique items", "id", "read-only", "name"]),
+        ("{$ref: '#/components/schemas/Pet'}", &["Cat", "cat", "huntingSkill"]),
+        ("{type: string, enum: [available, pending, sold], default: available, description: Status in the store}", &["string", "Status in the store", "Default: available", "available", "pending", "sold"]),
+        ("{type: string, format: password, minLength: 8, writeOnly: true, pattern: '(?=.*[a-z])'}", &["string", "password", "write-only", "8", "(?=.*[a-z])"]),
+        ("{type: object, additionalProperties: {type: integer, format: int32}}", &["other fields", "integer"]),
+        ("{type: object, properties: {prop1: {type: string, description: Dumb property}}, additionalProperties: false}", &["no other fields", "prop1", "string", "Dumb property"]),
+        ("{type: number, exclusiveMinimum: 0, maximum: 10, multipleOf: 0.5}", &["number", "0", "10", "0.5"]),
+        ("{type: [string, 'null'], format: date-time, deprecated: true}", &["string (date-time) or null", "deprecated"]),
+        ("{oneOf: [{type: string}, {type: integer}, {type: 'null'}]}", &["string", "integer", "null"]),
+        ("{anyOf: [{$ref: '#/components/schemas/Tag'}, {title: Note, type: object, properties: {text: {type: string}}}]}", &["Tag", "Note", "text"]),
+        ("{type: array, items: {type: array, items: {type: number}}}", &["array of array of number"]),
+        ("{const: bee, description: Always a bee}", &["bee"]),
+        ("{type: string, contentEncoding: base64, contentMediaType: image/png}", &["string", "base64"]),
+        ("{type: object, externalDocs: {url: 'https://a.test/more', description: Find more}}", &["object", "Find more"]),
+        ("{type: array, prefixItems: [{type: string}, {type: number}]}", &["[0]", "string", "[1]", "number"]),
+        ("{type: object, patternProperties: {'^x-': {type: string}}}", &["/^x-/", "string"]),
+        ("{type: integer, enum: [1, 2], x-enumNames: [One, Two]}", &["1", "One", "2", "Two"]),
+        ("{type: boolean, default: false}", &["boolean", "Default: false"]),
+        ("{type: object, minProperties: 1, maxProperties: 3}", &["object", "1", "3"]),
+        ("{description: 'Text with *Markdown* and `code`'}", &["Text with Markdown and code"]),
+    ])
+    .await;
+}
