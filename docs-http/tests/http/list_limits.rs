@@ -25,8 +25,8 @@ async fn site_with_lists(s: &Server, space: &str) -> String {
     site
 }
 
-/// Returns all lists of the platform, each with one item, except for lists of links, which have two, and for empty lists
-/// of a finding.
+/// Returns all lists of the platform, each with one item, except for lists of links, which have two, and for empty
+/// lists of a finding.
 async fn lists(s: &Server) -> Vec<String> {
     let (space, request, page) = work(s).await;
     let files = json!({ "operation": "insert_files", "files": [file("YQ==")] });
