@@ -169,7 +169,7 @@ pub(crate) struct Addresses {
     pub(crate) linked: HashMap<SpaceId, LinkedPages>,
     /// The number of pages visited for `linked`.
     pub(crate) search: PageSearch,
-    /// The files of the spaces whose content is rendered.
+    /// The files that the rendered content references.
     pub(crate) files: HashMap<SpaceId, Arc<SpaceFiles>>,
     loads: ImageSchemes,
     /// The spaces whose page trees contain computed pages, each with the ETag of the sources. The rendered output then
@@ -236,6 +236,11 @@ impl Addresses {
     /// Returns the same URLs, as seen from another space of the site.
     pub(crate) fn for_space(&self, space: &SpaceId) -> Self {
         Self { space: space.clone(), ..self.clone() }
+    }
+
+    /// Returns the number of files that have been looked up.
+    pub(crate) fn known_files(&self) -> usize {
+        self.files.values().map(|files| files.len()).sum()
     }
 
     /// Returns a file of the space that contains the references.

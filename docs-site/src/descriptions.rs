@@ -27,6 +27,11 @@ const MAX_PARSES: usize = 2;
 pub(crate) struct Descriptions(HashMap<Box<str>, Arc<Document>>);
 
 impl Descriptions {
+    /// Returns the documents of all descriptions.
+    pub(crate) fn documents(&self) -> impl Iterator<Item = &Document> {
+        self.0.values().map(|document| &**document)
+    }
+
     /// Returns the document of a description, or `None` for a description that is shown as plain text.
     pub(crate) fn get(&self, text: &str) -> Option<&Document> {
         self.0.get(text).map(|document| &**document)

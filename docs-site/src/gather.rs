@@ -13,14 +13,14 @@ use docs_core::{
         document::{into_reading_view, memory},
         document_allowance, run_in_place,
     },
-    model::{ContentRef, Document, PageId, ReusableId, RevisionId, SpaceId},
+    model::{ContentRef, Document, FileId, PageId, ReusableId, RevisionId, SpaceId},
     platform::{ContentSnapshot, EntityTag, PageSearch, ShownSpec, SpecDetail},
 };
 
 use crate::{
     address::{Addresses, LinkedPages, SitePlace},
     descriptions::DescriptionParser,
-    references::{DocumentReferences, MAX_SPACES, ReusableContents, Specs},
+    references::{DocumentReferences, MAX_SHOWN_FILES, MAX_SPACES, ReusableContents, Specs},
     site_cache::SiteCaches,
     space_search::SearchedSpace,
     visit::Visit,
@@ -63,8 +63,8 @@ impl EmbeddedContent {
     }
 }
 
-/// Loads the references of a page: the pages of other spaces into `addresses`, and reusable content blocks into
-/// the result.
+/// Loads the references of a page: the files and the pages of other spaces into `addresses`, and reusable content blocks
+/// into the result.
 ///
 /// # Errors
 /// Errors of the platform, except `NotFound`: content that the visitor cannot access is left out.
@@ -80,7 +80,7 @@ pub(crate) async fn gather(
     let (mut room, mut allowance) = (ReuseBudget::default(), document_allowance());
     let (mut spaces, mut looked_up) = (ReusedSpaces::default(), HashSet::new());
     while let Some((space, found)) = waiting.pop() {
-        load_pages(visit, caches, addresses, &space, &found).await?;
+        load_references(visit, caches, addresses, &space, spaces.get(&space), &found).await?;
         for (of, id) in found.reused {
             let key = (of.unwrap_or_else(|| space.clone()), id);
             if room.is_full() {
@@ -92,7 +92,6 @@ pub(crate) async fn gather(
             // Blocks that the visitor cannot access are counted as well, because their conditions are evaluated.
             room.take_lookup();
             let Some(content) = spaces.open(visit, &key.0).await? else { continue };
-            load_files(visit, caches, addresses, &key.0, content).await?;
             let document = content.reusable_document(&key.1, Evaluated::Yes, &mut allowance);
             let document = match document.await {
                 Ok(document) => run_in_place(|| into_reading_view(document)),
@@ -212,18 +211,20 @@ pub(crate) async fn gather_specs(
     Ok(Specs { details, operations, descriptions })
 }
 
-/// Loads the pages that the content of a space references into `addresses`.
-async fn load_pages(
+/// Loads the pages and files that the content of a space references into `addresses`. The content is given if it is
+/// already open.
+async fn load_references(
     visit: &Visit,
     caches: &SiteCaches,
     addresses: &mut Arc<Addresses>,
     space: &SpaceId,
+    content: Option<&ContentSnapshot>,
     references: &DocumentReferences,
 ) -> Result<()> {
     for (other, pages) in &references.pages {
         load_space(visit, caches, addresses, other.as_ref().unwrap_or(space), pages).await?;
     }
-    Ok(())
+    load_files(visit, caches, addresses, space, content, &references.files).await
 }
 
 /// Loads pages of a space of the site into `addresses`.
@@ -286,29 +287,29 @@ async fn find_pages(
     }
 }
 
-/// Loads the files of the content of a space of the site into `addresses`.
+/// Loads files of a space of the site into `addresses`, up to [`MAX_SHOWN_FILES`] for the page.
 async fn load_files(
     visit: &Visit,
     caches: &SiteCaches,
     addresses: &mut Arc<Addresses>,
     space: &SpaceId,
-    content: &ContentSnapshot,
+    content: Option<&ContentSnapshot>,
+    files: &BTreeSet<FileId>,
 ) -> Result<()> {
-    let is_known = addresses.files.contains_key(space) || addresses.files.len() > MAX_SPACES;
-    if is_known || !addresses.has(space) {
-        return Ok(());
-    }
+    let known = addresses.files.get(space);
+    let is_new = |file: &&FileId| known.is_none_or(|known| !known.is_known(file));
+    let room = MAX_SHOWN_FILES.saturating_sub(addresses.known_files());
+    let files: Vec<FileId> = files.iter().filter(is_new).take(room).cloned().collect();
     let places = visit.places();
-    let Some(place) = places.iter().find(|place| place.space.space.id == *space) else { return Ok(()) };
-    let files = match visit.cached_files(caches, place) {
-        Some(files) => files,
-        None => visit.files_of(caches, place, content).await?,
-    };
-    Arc::make_mut(addresses).files.insert(space.clone(), files);
+    let place = places.iter().find(|place| place.space.space.id == *space);
+    let Some(place) = place.filter(|_| !files.is_empty()) else { return Ok(()) };
+    let found = visit.files(caches, place, content, files).await?;
+    let files = Arc::make_mut(addresses).files.entry(space.clone()).or_default();
+    Arc::make_mut(files).extend(found);
     Ok(())
 }
 
-/// Loads the pages that `targets` reference.
+/// Loads the pages and files that `targets` reference.
 ///
 /// # Errors
 /// Errors of the platform.
@@ -323,7 +324,7 @@ pub(crate) async fn gather_targets<'r>(
     gather_references(visit, caches, &found, addresses).await
 }
 
-/// Loads the pages that the space of `addresses` references.
+/// Loads the pages and files that the space of `addresses` references.
 ///
 /// # Errors
 /// Errors of the platform.
@@ -334,7 +335,7 @@ pub(crate) async fn gather_references(
     addresses: &mut Arc<Addresses>,
 ) -> Result<()> {
     let space = addresses.space.clone();
-    load_pages(visit, caches, addresses, &space, references).await
+    load_references(visit, caches, addresses, &space, None, references).await
 }
 
 #[cfg(test)]

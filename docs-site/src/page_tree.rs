@@ -102,7 +102,7 @@ pub(crate) struct PageTree {
     by_id: Vec<u32>,
     /// The entries that have a path, ordered by the hash of its lower-case form.
     by_path: Vec<(u64, u32)>,
-    /// The pages of other spaces that links in the tree reference.
+    /// The files and the pages of other spaces that links in the tree reference.
     pub(crate) linked: DocumentReferences,
 }
 
@@ -274,6 +274,11 @@ impl PageTree {
 }
 
 impl PageTreeEntry {
+    /// Returns the references of the cover.
+    pub(crate) fn cover_targets(&self) -> impl Iterator<Item = &ContentRef> {
+        self.cover.iter().flat_map(|cover| [&cover.reference, &cover.reference_dark]).flatten()
+    }
+
     fn weight(&self) -> usize {
         let text = |text: &str| if text.is_empty() { 0 } else { ALLOCATION_BYTES + text.len() };
         let target = |target: &ContentRef| match target {

@@ -1,4 +1,4 @@
-//! The caches of page trees and files.
+//! The cache of page trees.
 
 use std::{
     fmt,
@@ -18,10 +18,10 @@ use crate::{
     page_tree::PageTree,
 };
 
-/// The maximum number of page trees, or lists of files, that are built concurrently. A tree and the revision that it is
-/// built from take most of the memory of a request, so this limits the memory of all requests together.
+/// The maximum number of page trees that are built concurrently. A tree and the revision that it is built from take most
+/// of the memory of a request, so this limits the memory of all requests together.
 const MAX_BUILDS: usize = 4;
-/// The maximum number of page trees, or lists of files, of one organization that are built concurrently.
+/// The maximum number of page trees of one organization that are built concurrently.
 const MAX_TENANT_BUILDS: usize = 2;
 
 /// The key of the content of a space as seen by an audience.
@@ -118,13 +118,17 @@ where
         Ok(built)
     }
 
-    /// Removes a value that must not be returned to other requests.
-    pub(crate) fn remove(&self, key: &K) {
-        self.cached.remove(key);
-        let mut last = self.oversized.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.as_ref().is_some_and(|(own, _)| own == key) {
-            *last = None;
-        }
+    /// Builds a value on behalf of an organization without caching it.
+    ///
+    /// # Errors
+    /// Errors of `build`.
+    pub(crate) async fn build_uncached(
+        &self,
+        tenant: &Tenant,
+        build: impl Future<Output = Result<V>> + Send,
+    ) -> Result<Arc<V>> {
+        let _permit = self.builds.acquire_for(tenant).await?;
+        build.await.map(Arc::new)
     }
 
     fn oversized(&self, key: &K) -> Option<Arc<V>> {
@@ -232,10 +236,12 @@ mod tests {
         let (own, org) = (tag("own"), org());
         let mut waiting = pin!(frames.get_or_build(&own, &org, async { Ok(frame(1)) }));
         assert!(poll!(&mut waiting).is_pending());
+        let mut uncached = pin!(frames.build_uncached(&org, async { Ok(frame(1)) }));
+        assert!(poll!(&mut uncached).is_pending());
         let other = "other".into();
         assert!(frames.get_or_build(&tag("other"), &other, async { Ok(frame(1)) }).await.is_ok());
         busy.pop();
-        assert!(waiting.await.is_ok());
+        assert!(waiting.await.is_ok() && uncached.await.is_ok());
     }
 
     #[tokio::test]

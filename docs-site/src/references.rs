@@ -9,10 +9,14 @@ use std::{
 pub(crate) const MAX_SPACES: usize = 20;
 /// The maximum number of pages of a large space that the links of a page refer to.
 const MAX_LINKED_PAGES: usize = 5_000;
+/// The maximum number of files that a page shows or links to, including those of reusable content blocks and of the
+/// navigation. The URL of each is encrypted for the visitor.
+pub(crate) const MAX_SHOWN_FILES: usize = 1_000;
 
 use docs_core::{
     model::{
-        BlockKind, CellValue, ContentRef, Document, DocumentPart, InlineKind, PageId, ReusableId, SpaceId,
+        BlockKind, CellValue, ContentRef, Document, DocumentPart, FileId, InlineKind, PageId, ReusableId,
+        SpaceId, TableColumnKind,
     },
     platform::{SpecDetail, SpecSubject},
 };
@@ -32,10 +36,24 @@ pub(crate) struct Specs {
     pub(crate) descriptions: Descriptions,
 }
 
+impl Specs {
+    /// Returns the files that the descriptions show or link to.
+    pub(crate) fn described_files(&self) -> DocumentReferences {
+        let mut found = DocumentReferences::default();
+        for document in self.descriptions.documents() {
+            let files = DocumentReferences::from_document(document).files;
+            files.into_iter().for_each(|file| found.add_file(file));
+        }
+        found
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DocumentReferences {
     /// The referenced pages, by space. `None` is the space of the document.
     pub(crate) pages: BTreeMap<Option<SpaceId>, BTreeSet<PageId>>,
+    /// The referenced files, all of the space of the document.
+    pub(crate) files: BTreeSet<FileId>,
     /// The reusable content blocks, in the order of the document.
     pub(crate) reused: Vec<(Option<SpaceId>, ReusableId)>,
     /// The slugs of the OpenAPI specifications that the document shows, and the number of their operations, webhooks
@@ -48,7 +66,9 @@ impl DocumentReferences {
     pub(crate) fn from_document(document: &Document) -> Self {
         let mut found = Self::default();
         let mut shows_specs = false;
-        for part in document.parts() {
+        // The parts are in reverse order, and the bounds apply to the last ones.
+        let parts: Vec<DocumentPart<'_>> = document.parts().collect();
+        for part in parts.into_iter().rev() {
             match part {
                 DocumentPart::Block(block) => {
                     shows_specs |= SpecSubject::from_block(&block.kind).is_some();
@@ -57,8 +77,6 @@ impl DocumentReferences {
                 DocumentPart::Inline(inline) => found.add_inline(&inline.kind),
             }
         }
-        // The parts are in reverse order, and the bound of loaded blocks applies to the last ones.
-        found.reused.reverse();
         if shows_specs {
             let shown = SpecSubject::from_document(document);
             let subjects = shown.values().map(Vec::len).sum();
@@ -71,29 +89,30 @@ impl DocumentReferences {
     pub(crate) fn weight(&self) -> usize {
         let specs = self.specs.0.iter().map(|slug| 32 + slug.len()).sum::<usize>();
         let pages = self.pages.values().map(|pages| 512 + pages.len() * 100).sum::<usize>();
-        pages + self.reused.len() * 128 + specs
+        pages + self.files.len() * 64 + self.reused.len() * 128 + specs
     }
 
     fn add_block(&mut self, kind: &BlockKind) {
-        match kind {
-            BlockKind::ContentRef { target } | BlockKind::ReusableContent { target } => self.add(target),
-            BlockKind::Table(table) => {
-                for value in table.records.values().flat_map(|record| record.values.values()) {
-                    if let CellValue::Reference(target) = value {
-                        self.add(target);
-                    }
+        kind.targets().for_each(|target| self.add(target));
+        let BlockKind::Table(table) = kind else { return };
+        for (column, value) in table.records.values().flat_map(|record| &record.values) {
+            match (value, table.definition.get(column).map(|column| &column.kind)) {
+                (CellValue::Reference(target) | CellValue::Image { target, .. }, _) => self.add(target),
+                (CellValue::Ids(ids), Some(TableColumnKind::Files)) => {
+                    ids.iter().filter_map(|id| id.parse().ok()).for_each(|id| self.add_file(id));
                 }
+                _ => {}
             }
-            // Images and files belong to the current space.
-            _ => {}
         }
     }
 
     fn add_inline(&mut self, kind: &InlineKind) {
-        match kind {
-            InlineKind::Link { target, .. } | InlineKind::Mention { target } => self.add(target),
-            InlineKind::Button { target: Some(target), .. } => self.add(target),
-            _ => {}
+        kind.targets().for_each(|target| self.add(target));
+    }
+
+    fn add_file(&mut self, file: FileId) {
+        if self.files.len() < MAX_SHOWN_FILES {
+            self.files.insert(file);
         }
     }
 
@@ -108,7 +127,7 @@ impl DocumentReferences {
         }
     }
 
-    /// Adds the page or reusable content block that a target references.
+    /// Adds the page, file or reusable content block that a target references.
     pub(crate) fn add(&mut self, target: &ContentRef) {
         match target {
             ContentRef::Page { page, space } | ContentRef::Anchor { page: Some(page), space, .. } => {
@@ -117,6 +136,7 @@ impl DocumentReferences {
             ContentRef::ReusableContent { reusable_content, space } => {
                 self.reused.push((space.clone(), reusable_content.clone()));
             }
+            ContentRef::File { file } => self.add_file(file.clone()),
             _ => {}
         }
     }
@@ -124,6 +144,8 @@ impl DocumentReferences {
 
 #[cfg(test)]
 mod tests {
+    use docs_core::content::document::parse;
+
     use super::*;
 
     #[test]
@@ -135,6 +157,26 @@ mod tests {
         }
         // The space of the page itself may be included.
         assert_eq!(found.pages.len(), MAX_SPACES + 1);
+    }
+
+    #[test]
+    fn files_beyond_the_bound_are_left_out() {
+        let mut found = DocumentReferences::default();
+        for number in 0..MAX_SHOWN_FILES + 9 {
+            found.add(&ContentRef::File { file: format!("file{number}").parse().expect("an id") });
+        }
+        assert_eq!(found.files.len(), MAX_SHOWN_FILES);
+        assert!(found.files.contains(&"file0".parse().expect("an id")));
+    }
+
+    #[test]
+    fn files_of_all_parts_of_a_document_are_referenced() {
+        let text = "![a](/files/f1) and [b](/files/f2)\n\n<figure><img src=\"/files/f3\" alt=\"\"></figure>\n\n\
+            {% file src=\"/files/f4\" %}\n\n<table><thead><tr><th data-type=\"files\">Files</th></tr></thead>\
+            <tbody><tr><td><a href=\"/files/f5\">f</a></td></tr></tbody></table>\n";
+        let found = DocumentReferences::from_document(&parse(text));
+        let files: Vec<&str> = found.files.iter().map(FileId::as_str).collect();
+        assert_eq!(files, ["f1", "f2", "f3", "f4", "f5"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use docs_core::{
-    model::SiteId,
+    model::{FileId, SiteId},
     platform::{AnonymousViewVersion, EntityTag, OpenSite},
 };
 use quick_cache::{Weighter, sync::Cache};
@@ -13,8 +13,8 @@ use crate::{
     known_site::KnownSite,
     machine::PageTreeSummary,
     page_tree::PageTree,
-    page_tree_cache::{BuildCache, PageTreeCache, PageTreeKey},
-    space_files::SpaceFiles,
+    page_tree_cache::{PageTreeCache, PageTreeKey},
+    space_files::{FileKey, VisibleFile},
 };
 
 /// The origin and path prefix of a request, which may identify a site.
@@ -42,7 +42,7 @@ pub(crate) struct SiteCaches {
     pub(crate) frames: PageTreeCache,
     /// The tag of the pages that an audience sees.
     pub(crate) page_tags: Cache<PageTreeKey, EntityTag, EntryWeigher>,
-    pub(crate) files: BuildCache<PageTreeKey, SpaceFiles>,
+    files: Cache<FileKey, VisibleFile, EntryWeigher>,
     /// Summaries of page trees by the tag of the pages.
     pub(crate) summaries: Cache<EntityTag, Arc<PageTreeSummary>, EntryWeigher>,
     /// Sites as seen by anonymous visitors.
@@ -58,7 +58,7 @@ impl SiteCaches {
         Self {
             frames: PageTreeCache::new(4 * unit),
             page_tags: Cache::with_weighter(EXPECTED_ENTRIES, unit / 4, EntryWeigher),
-            files: BuildCache::new(unit - unit / 4),
+            files: Cache::with_weighter(EXPECTED_ENTRIES, unit - unit / 4, EntryWeigher),
             summaries: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, unit / 2, EntryWeigher),
             sites: Cache::with_weighter(EXPECTED_ENTRIES, unit / 2, EntryWeigher),
             open: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, unit, EntryWeigher),
@@ -68,6 +68,16 @@ impl SiteCaches {
     /// Returns the page tree for a key, if it is cached.
     pub(crate) fn known_page_tree(&self, key: &PageTreeKey) -> Option<Arc<PageTree>> {
         self.page_tags.get(key).and_then(|tag| self.frames.get(&tag))
+    }
+
+    /// Returns a file of the content with this key, if it is cached.
+    pub(crate) fn file(&self, content: &PageTreeKey, file: &FileId) -> Option<VisibleFile> {
+        self.files.get(&FileKey { content: content.clone(), file: file.clone() })
+    }
+
+    /// Caches a file of the content with this key.
+    pub(crate) fn store_file(&self, content: &PageTreeKey, id: &FileId, file: VisibleFile) {
+        self.files.insert(FileKey { content: content.clone(), file: id.clone() }, file);
     }
 
     /// Returns the cached site at a URL for anonymous visitors, if it is still valid.

@@ -1,14 +1,14 @@
 //! Visits: a visitor's view of a site.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use docs_core::{
     Actor, Error, ErrorKind, Platform, Result,
     content::Evaluated,
     model::{
-        Customization, ElsewhereTarget, PageId, PublishedUrl, RedirectSource, ResolveUrl, ResolveVisitor,
-        ResolvedContent, ResolvedElsewhere, ResolvedRedirect, ResolvedUrl, RevisionId, SearchSite,
-        SiteSpaceId, SpaceId,
+        Customization, ElsewhereTarget, FileId, PageId, PublishedUrl, RedirectSource, ResolveUrl,
+        ResolveVisitor, ResolvedContent, ResolvedElsewhere, ResolvedRedirect, ResolvedUrl, RevisionFile,
+        RevisionId, SearchSite, SiteSpaceId, SpaceId,
     },
     platform::{
         AnonymousViewVersion, ConditionBudgets, ContentHandle, ContentOptions, ContentSnapshot, EntityTag,
@@ -475,7 +475,9 @@ impl Visit {
         content: &ContentSnapshot,
     ) -> Result<(PageTreeKey, Arc<PageTree>)> {
         if self.is_previewed(&place.space.space.id) {
-            return Ok((self.page_tree_key(place), Arc::new(build_page_tree(content).await?)));
+            let build = build_page_tree(content);
+            let tree = caches.frames.build_uncached(&self.tenant().await?, build).await?;
+            return Ok((self.page_tree_key(place), tree));
         }
         let (key, tag) = self.pages_tag(caches, place, content).await?;
         Ok((key, self.tagged_page_tree(caches, &tag, content).await?))
@@ -522,46 +524,47 @@ impl Visit {
         self.preview.as_ref().is_some_and(|preview| preview.space == *space)
     }
 
-    /// Returns the files of a space.
+    /// Looks up files of a space. `content` is the content of the space, if it is already open.
     ///
     /// # Errors
     /// `NotFound` if the visitor cannot access the space.
-    pub(crate) async fn files(&self, caches: &SiteCaches, place: &SitePlace<'_>) -> Result<Arc<SpaceFiles>> {
-        match self.cached_files(caches, place) {
-            Some(files) => Ok(files),
-            None => {
-                let content = self.snapshot(&place.space.space.id).await?;
-                self.files_of(caches, place, &content).await
-            }
-        }
-    }
-
-    /// Returns the files of a space if they are cached.
-    pub(crate) fn cached_files(&self, caches: &SiteCaches, place: &SitePlace<'_>) -> Option<Arc<SpaceFiles>> {
-        let key = self.page_tree_key(place);
-        caches.files.get(&key).filter(|_| !self.is_previewed(&key.space))
-    }
-
-    /// Returns the files of the content of a space.
-    ///
-    /// # Errors
-    /// Errors of the platform.
-    pub(crate) async fn files_of(
+    pub(crate) async fn files(
         &self,
         caches: &SiteCaches,
         place: &SitePlace<'_>,
-        content: &ContentSnapshot,
-    ) -> Result<Arc<SpaceFiles>> {
-        let build = async { content.files(ContentOptions::default()).await.map(SpaceFiles::new) };
-        let key = PageTreeKey { revision: content.revision().clone(), ..self.page_tree_key(place) };
-        if self.is_previewed(&key.space) {
-            return build.await.map(Arc::new);
+        content: Option<&ContentSnapshot>,
+        ids: Vec<FileId>,
+    ) -> Result<SpaceFiles> {
+        let base = self.page_tree_key(place);
+        let is_cached = !self.is_previewed(&base.space);
+        let (mut found, mut missing) = (SpaceFiles::default(), Vec::new());
+        for id in ids {
+            match caches.file(&base, &id).filter(|_| is_cached) {
+                Some(file) => found.insert(id, file),
+                None => missing.push(id),
+            }
         }
-        let files = caches.files.get_or_build(&key, &self.tenant().await?, build).await;
-        if self.is_limited() {
-            caches.files.remove(&key);
+        if missing.is_empty() {
+            return Ok(found);
         }
-        files
+        let opened = match content {
+            Some(_) => None,
+            None => Some(self.snapshot(&base.space).await?),
+        };
+        let Some(content) = content.or(opened.as_ref()) else { return Ok(found) };
+        let read = content.files_by_id(&missing, ContentOptions::default()).await?;
+        let mut read: HashMap<FileId, Arc<RevisionFile>> =
+            read.into_iter().map(|file| (file.id.clone(), Arc::new(file))).collect();
+        // The content may be newer than the site record.
+        let key = PageTreeKey { revision: content.revision().clone(), ..base };
+        for id in missing {
+            let file = read.remove(&id);
+            if is_cached && !self.is_limited() {
+                caches.store_file(&key, &id, file.clone());
+            }
+            found.insert(id, file);
+        }
+        Ok(found)
     }
 
     /// Resolves a redirect of the site for a path below the site.

@@ -40,6 +40,8 @@ mod markup;
 mod moments;
 #[path = "site/other_spaces.rs"]
 mod other_spaces;
+#[path = "site/page_files.rs"]
+mod page_files;
 #[path = "site/pages.rs"]
 mod pages;
 #[path = "site/payloads.rs"]

@@ -1,5 +1,7 @@
 //! Pages that show a document.
 
+use std::sync::Arc;
+
 use docs_core::{Error, Result, content::run_in_place};
 
 use super::{
@@ -8,7 +10,7 @@ use super::{
 };
 use crate::{
     address::SitePlace,
-    gather::{EmbeddedContent, gather, gather_specs},
+    gather::{EmbeddedContent, gather, gather_references, gather_specs, gather_targets},
     html::Html,
     references::{ReusableContents, Specs},
     render::{Counter, Renderer},
@@ -45,6 +47,8 @@ pub(crate) async fn document_page_of(
     let space = scene.addresses.space.clone();
     let _rendering = caches.renderings.acquire_for(&visit.tenant().await?).await?;
     let body = PageBody::load(caches, &scene, at).await?;
+    let frame = Arc::clone(&scene.frame);
+    gather_targets(visit, &caches.sites, frame.entries[at].cover_targets(), &mut scene.addresses).await?;
     let (mut gathered, mut specs) = (EmbeddedContent::default(), Specs::default());
     let mut specs_tag = None;
     if let Some(references) = body.references() {
@@ -54,6 +58,8 @@ pub(crate) async fn document_page_of(
             let slugs: Vec<String> = gathered.specs.iter().cloned().collect();
             specs_tag = Some(visit.content(&space).specs_tag(&slugs).await?);
             specs = gather_specs(visit, &caches.descriptions, &space, &id, &gathered).await?;
+            let described = run_in_place(|| specs.described_files());
+            gather_references(visit, &caches.sites, &described, &mut scene.addresses).await?;
         }
     }
     scene.find_variants(caches, at).await?;

@@ -52,7 +52,6 @@ impl<'s> PageContext<'s> {
         };
         let mut addresses = around.addresses.clone();
         addresses.linked.insert(addresses.space.clone(), LinkedPages::Tree(Arc::clone(&frame)));
-        addresses.files.insert(addresses.space.clone(), visit.files(&caches.sites, &place).await?);
         let mut addresses = Arc::new(addresses);
         gather_references(visit, &caches.sites, &frame.linked, &mut addresses).await?;
         gather_targets(visit, &caches.sites, link_targets(look), &mut addresses).await?;

@@ -17,7 +17,7 @@ use docs_core::{
         SpecVisibility, UpdateContent, UpdateOpenApiSpec, UpdateSite,
     },
     platform::{Builder, Caller, NewUser},
-    ports::{Metric, Metrics},
+    ports::{Metric, Metrics, NotSealed, SealingKey, Secrets},
 };
 use docs_memstore::{
     CallKind, FaultPlan, FaultStore, ManualClock, MemGit, MemObjects, MemSearch, MemStore, SeededIds,
@@ -36,6 +36,9 @@ use sha2::Sha256;
 /// The URL of the platform.
 pub(crate) const BASE: &str = "http://docs.test:4000";
 
+/// The seed of the ids and of the key of the platform.
+const SEED: u64 = 7;
+
 pub(crate) struct World {
     pub(crate) platform: Platform,
     pub(crate) clock: ManualClock,
@@ -47,11 +50,12 @@ pub(crate) struct World {
     app: BoxEndpoint<'static>,
 }
 
-/// A server that counts the page trees it reads.
+/// A server that counts the page trees it reads and the URLs of files it encrypts.
 pub(crate) struct Measured {
     pub(crate) platform: Platform,
     pub(crate) app: BoxEndpoint<'static>,
     trees: Arc<TreeReads>,
+    sealed: Arc<AtomicU64>,
 }
 
 impl Measured {
@@ -62,6 +66,28 @@ impl Measured {
         let [hits, misses] =
             [&self.trees.hits, &self.trees.misses].map(|total| total.load(Ordering::Relaxed));
         (hits + misses, misses)
+    }
+
+    /// Returns the number of URLs of files that were encrypted so far.
+    pub(crate) fn sealed_files(&self) -> u64 {
+        self.sealed.load(Ordering::Relaxed)
+    }
+}
+
+/// The key of the platform, which counts the URLs of files that it encrypts.
+struct CountedKey {
+    key: SealingKey,
+    files: Arc<AtomicU64>,
+}
+
+impl Secrets for CountedKey {
+    fn seal(&self, purpose: &str, secret: &str, nonce: uuid::Uuid) -> Result<String, NotSealed> {
+        self.files.fetch_add(u64::from(purpose.starts_with("file of ")), Ordering::Relaxed);
+        self.key.seal(purpose, secret, nonce)
+    }
+
+    fn open(&self, purpose: &str, sealed: &str) -> Result<String, NotSealed> {
+        self.key.open(purpose, sealed)
     }
 }
 
@@ -145,11 +171,14 @@ impl World {
         sites_with(&platform(&self.stores, &self.clock, &self.git, BASE), config)
     }
 
-    /// Creates another server over the same stores, with empty caches, that counts the page trees it reads.
+    /// Creates another server over the same stores, with empty caches, that counts its work.
     pub(crate) fn measured(&self) -> Measured {
-        let trees = Arc::<TreeReads>::default();
-        let platform = builder(&self.stores, &self.clock, &self.git, BASE).metrics(trees.clone()).build();
-        Measured { app: sites(&platform), platform, trees }
+        let (trees, sealed) = (Arc::<TreeReads>::default(), Arc::<AtomicU64>::default());
+        // The same key as that of the other servers.
+        let key = SealingKey::ephemeral(&SeededIds::new(SEED));
+        let builder = builder(&self.stores, &self.clock, &self.git, BASE).metrics(trees.clone());
+        let platform = builder.secrets(CountedKey { key, files: Arc::clone(&sealed) }).build();
+        Measured { app: sites(&platform), platform, trees, sealed }
     }
 
     /// Returns the number of transactions started so far.
@@ -310,7 +339,7 @@ fn builder((store, objects, search): &Stores, clock: &ManualClock, git: &MemGit,
     let (objects, search) = (Arc::clone(objects), Arc::clone(search));
     Platform::builder(Arc::new(store.clone()), objects)
         .clock(clock.clone())
-        .ids(SeededIds::new(7))
+        .ids(SeededIds::new(SEED))
         .search(search)
         .git(Arc::new(git.clone()))
         .spec_reader(Arc::new(OpenApiReader))

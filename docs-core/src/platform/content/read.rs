@@ -1,5 +1,6 @@
 //! Content reads, with the same operations for a space, a change request and any revision.
 
+mod answer_size;
 mod changes;
 mod computed;
 mod computed_sources;
@@ -22,7 +23,10 @@ use std::sync::Arc;
 
 use docs_macros::boxed;
 
-use self::page_steps::{StepMeter, step_limit};
+use self::{
+    answer_size::AnswerSize,
+    page_steps::{StepMeter, step_limit},
+};
 pub use self::{
     documents::ShownDocument, lookup::PageAddress, page_steps::CountedPage, redirects::PageRedirect,
     snapshot::ContentSnapshot,
@@ -228,7 +232,8 @@ impl<'p> ContentHandle<'p> {
         let filter = at.content_filter().await?;
         let tree = at.view.tree().await?;
         let files = usize::try_from(at.view.counts().await?.files).unwrap_or(usize::MAX);
-        let turn = platform.answer_turn(at.space(), tree.len().saturating_add(files), memory).await?;
+        let size = AnswerSize::from_items(tree.len().saturating_add(files)).with_files(files, &at.bearer)?;
+        let turn = platform.answer_turn(at.space(), size, memory).await?;
         // The ETag is computed before the pages, so it may be older than the returned content but never newer.
         let tag = match &at.placement {
             None => Some(platform.member_revision_tag(actor, at.space(), &frame, &tree).await?),
@@ -242,7 +247,7 @@ impl<'p> ContentHandle<'p> {
         let files = filter_visible(&filter, files, LinkTarget::File).await?;
         let revision = Revision {
             pages: platform.tree_view(&at, &tree, &filter, shown).await?,
-            files: platform.file_views(&at, files, shown)?,
+            files: platform.file_views(&at, files, shown).await?,
             reusable_contents: reusable
                 .into_iter()
                 .map(|(id, entry)| platform.reusable_view(at.space(), id, entry, shown))
@@ -404,7 +409,9 @@ impl<'p> ContentHandle<'p> {
             true => None,
             false => Some(view.counts().await?.files),
         };
-        let items = platform.file_views(&at, found, shown)?;
+        let size = AnswerSize::from_items(found.len()).with_files(found.len(), &at.bearer)?;
+        let _turn = platform.answer_turn(at.space(), size, &UnlimitedMemory).await?;
+        let items = platform.file_views(&at, found, shown).await?;
         Ok(Page { items, next, count })
     }
 

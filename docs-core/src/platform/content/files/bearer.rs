@@ -52,6 +52,12 @@ impl Bearer {
         }
     }
 
+    /// Returns the approximate size in bytes of the URL of a file, as a string and in JSON.
+    pub(in crate::platform) fn url_bytes(&self) -> Result<usize> {
+        let bearer = serde_json::to_string(self).map_err(Error::internal)?;
+        Ok(2 * (bearer.len() + bearer.len() / 3))
+    }
+
     /// Returns the user that received a URL, or `None` for other callers.
     pub(in crate::platform) const fn user(&self) -> Option<&UserId> {
         match self {

@@ -5,7 +5,12 @@ use std::{fmt, sync::Arc};
 use docs_macros::boxed;
 use quick_cache::{Weighter, sync::Cache};
 
-use super::{ContentOptions, ReadableRevision, computed::ReplacementPages, pages::without_conflicts};
+use super::{
+    ContentOptions, ReadableRevision,
+    answer_size::{AnswerSize, INLINE_ITEMS},
+    computed::ReplacementPages,
+    pages::without_conflicts,
+};
 use crate::{
     Error, ErrorKind, Result,
     content::{Cancelled, PageTree, TreePage, run_cancellable},
@@ -23,10 +28,6 @@ use crate::{
     store::{Hash, records::SpaceRecord},
 };
 
-/// Number of pages up to which a tree is built inline. Handing a smaller tree to another thread would take longer.
-const INLINE_PAGES: usize = 200;
-/// Estimated size of an item of a large response while it is built, in bytes.
-const ITEM_BYTES: usize = 2_048;
 /// Maximum number of concurrent builds of page trees, and of large responses that are built and serialized.
 const MAX_CONCURRENT_TREES: usize = 4;
 /// Maximum number of concurrent builds of page trees, and of large responses, of one organization.
@@ -91,7 +92,8 @@ impl<'p> ContentHandle<'p> {
             Ok(answer) => return Ok(answer),
             Err(guard) => guard,
         };
-        let turn = platform.answer_turn(at.space(), tree.len(), &UnlimitedMemory).await?;
+        let turn =
+            platform.answer_turn(at.space(), AnswerSize::from_items(tree.len()), &UnlimitedMemory).await?;
         let pages = platform.tree_view(&at, &tree, &filter, shown).await?;
         let answer = JsonAnswer::offload(Pages { pages }).await?;
         drop(turn);
@@ -123,22 +125,28 @@ impl Platform {
         Ok(Hash::compute(format!("{facts:?}").as_bytes()))
     }
 
-    /// Waits for memory and for permission to build a response with a number of items. A small response needs neither.
+    /// Waits for memory and for permission to build a response. A small response needs neither.
     pub(super) async fn answer_turn(
         &self,
         space: &SpaceRecord,
-        items: usize,
+        size: AnswerSize,
         memory: &dyn AnswerMemory,
     ) -> Result<Option<WorkPermit>> {
-        if items <= INLINE_PAGES {
+        if size.is_small() {
             return Ok(None);
         }
-        if !memory.reserve(items.saturating_mul(ITEM_BYTES)).await {
+        if !memory.reserve(size.bytes()).await {
             let message = "the server has too many unread responses; try again later";
             return Err(Error::new(ErrorKind::Unavailable, message));
         }
         let trees = self.inner.memory.get_or_default::<PageTrees>();
         trees.answers.acquire_for(&self.tenant(&space.organization).await?).await.map(Some)
+    }
+
+    /// Waits for permission to build many pages.
+    pub(super) async fn build_turn(&self, space: &SpaceRecord) -> Result<WorkPermit> {
+        let trees = self.inner.memory.get_or_default::<PageTrees>();
+        trees.queue.acquire_for(&self.tenant(&space.organization).await?).await
     }
 
     /// Builds the pages of a tree that are visible to the reader.
@@ -153,11 +161,10 @@ impl Platform {
         let seen = filter.visible_pages(tree).await?;
         let replaced = self.replacement_pages(at, tree, filter, shown).await?;
         let built = VisibleTree { tree: Arc::clone(tree), seen, replaced, hides: filter.hides() };
-        if tree.len() <= INLINE_PAGES {
+        if tree.len() <= INLINE_ITEMS {
             return self.build_tree(space, built, shown, &Cancelled::default());
         }
-        let trees = self.inner.memory.get_or_default::<PageTrees>();
-        let permit = trees.queue.acquire_for(&self.tenant(&space.organization).await?).await?;
+        let permit = self.build_turn(space).await?;
         let (platform, space) = (self.clone(), Arc::clone(space));
         let pages = run_cancellable(move |cancelled| {
             let pages = platform.build_tree(&space, built, shown, cancelled);

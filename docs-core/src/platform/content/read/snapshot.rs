@@ -9,7 +9,7 @@ use super::{ContentOptions, ReadableRevision, filter_visible};
 use crate::{
     Result,
     content::{Evaluated, LinkTarget, PageTree, expression::Allowance},
-    model::{Document, ReusableId, RevisionFile, RevisionId, RevisionPage, Variables},
+    model::{Document, FileId, ReusableId, RevisionFile, RevisionId, RevisionPage, Variables},
     platform::{
         kernel::{platform::Platform, request::EntityTag},
         nouns::ContentHandle,
@@ -88,7 +88,7 @@ impl ContentSnapshot {
         shown.map(Arc::unwrap_or_clone)
     }
 
-    async fn tree(&self) -> Result<&Arc<PageTree>> {
+    pub(super) async fn tree(&self) -> Result<&Arc<PageTree>> {
         self.tree.get_or_try_init(async || Ok(self.at.view.tree().await?)).await
     }
 
@@ -131,18 +131,20 @@ impl ContentSnapshot {
         self.platform.tree_view(&self.at, self.tree().await?, &self.filter, shown).await
     }
 
-    /// Lists all files. Their URLs are those of the reader.
+    /// Reads files by id. Their URLs are those of the reader. Files that do not exist or that the reader does not see
+    /// are omitted.
     ///
     /// # Errors
     /// Errors of the store.
     #[boxed('s)]
-    pub async fn files<'s>(&'s self, shown: ContentOptions) -> Result<Vec<RevisionFile>> {
-        let files = self.at.view.files(None, usize::MAX).await?;
-        if files.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.filter.prepare().await?;
+    pub async fn files_by_id<'s>(
+        &'s self,
+        ids: &'s [FileId],
+        shown: ContentOptions,
+    ) -> Result<Vec<RevisionFile>> {
+        let found = ids.iter().cloned().zip(self.at.view.files_by_id(ids).await?);
+        let files = found.filter_map(|(id, file)| Some((id, file?))).collect();
         let files = filter_visible(&self.filter, files, LinkTarget::File).await?;
-        self.platform.file_views(&self.at, files, shown)
+        self.platform.file_views(&self.at, files, shown).await
     }
 }

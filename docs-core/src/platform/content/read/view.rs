@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{ContentOptions, ReadableRevision};
 use crate::{
     Error, Result,
-    content::{FileEntry, PageEntry, PageKind, ReusableEntry, clash_field, gitsync},
+    content::{FileEntry, PageEntry, PageKind, ReusableEntry, clash_field, gitsync, yield_to_others},
     model::{
         ChangeRequest, ChangeRequestId, ComputedPage, ContentRef, DocumentPage, FileId, GitCommit, GroupPage,
         Icon, LinkPage, PageBase, PageConflict, PageId, PageUrls, ReusableContent, ReusableId, Revision,
@@ -23,6 +23,9 @@ use crate::{
         records::{ChangeRequestRecord, RevisionKind, RevisionRecord, SpaceRecord},
     },
 };
+
+/// Number of files after which other tasks run. The URL of a file is encrypted together with the claims of its visitor.
+const FILE_YIELD_INTERVAL: usize = 64;
 
 impl Platform {
     /// Builds a revision without its content, for all responses that contain one.
@@ -186,13 +189,20 @@ impl Platform {
         })
     }
 
-    pub(super) fn file_views(
+    pub(super) async fn file_views(
         &self,
         at: &ReadableRevision,
         files: Vec<(FileId, FileEntry)>,
         shown: ContentOptions,
     ) -> Result<Vec<RevisionFile>> {
-        files.into_iter().map(|(id, file)| self.file_view(at.space(), &at.bearer, id, file, shown)).collect()
+        let mut views = Vec::with_capacity(files.len());
+        for (id, file) in files {
+            views.push(self.file_view(at.space(), &at.bearer, id, file, shown)?);
+            if views.len() % FILE_YIELD_INTERVAL == 0 {
+                yield_to_others().await;
+            }
+        }
+        Ok(views)
     }
 
     pub(in crate::platform) fn file_view(

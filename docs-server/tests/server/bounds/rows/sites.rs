@@ -465,6 +465,12 @@ pub(super) const INPUTS: &[Input] = &[
                 "docs-site/src/references.rs::pages_of_a_space_beyond_the_bound_are_left_out",
             ).within("structure of a site"),
             bound(
+                "Files that a page shows or links to, with its reusable contents and the navigation",
+                "docs-site/src/references.rs::MAX_SHOWN_FILES",
+                Beyond::LeftOut,
+                "docs-site/src/references.rs::files_beyond_the_bound_are_left_out",
+            ).within("structure of a site"),
+            bound(
                 "Shown operations and schemas, counting each use",
                 "docs-site/src/render/counter.rs::MAX_DESCRIBED",
                 Beyond::LeftOut,

@@ -1,0 +1,43 @@
+//! Estimates of the memory of large responses.
+
+use crate::{Result, platform::content::files::Bearer};
+
+/// Number of items up to which a response is small. Handing smaller work to another thread would take longer.
+pub(super) const INLINE_ITEMS: usize = 200;
+/// Estimated size of an item of a large response while it is built, in bytes.
+const ITEM_BYTES: usize = 2_048;
+/// Estimated size of a document and of its JSON per byte of its text, in bytes.
+const DOCUMENT_BYTES: usize = 32;
+
+/// The estimated memory of a response while it is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct AnswerSize {
+    bytes: usize,
+}
+
+impl AnswerSize {
+    /// Returns the size of a response with a number of items, such as pages.
+    pub(super) const fn from_items(items: usize) -> Self {
+        Self { bytes: items.saturating_mul(ITEM_BYTES) }
+    }
+
+    /// Returns the size of a response with a document that is parsed from a text.
+    pub(super) const fn from_text(text: &str) -> Self {
+        Self { bytes: text.len().saturating_mul(DOCUMENT_BYTES) }
+    }
+
+    /// Adds the URLs of files.
+    pub(super) fn with_files(self, files: usize, bearer: &Bearer) -> Result<Self> {
+        let urls = files.saturating_mul(bearer.url_bytes()?);
+        Ok(Self { bytes: self.bytes.saturating_add(urls) })
+    }
+
+    pub(super) const fn bytes(self) -> usize {
+        self.bytes
+    }
+
+    /// Returns `true` if the response is built without waiting for memory or a permit.
+    pub(super) const fn is_small(self) -> bool {
+        self.bytes <= Self::from_items(INLINE_ITEMS).bytes
+    }
+}
