@@ -10,6 +10,8 @@ mod blocks;
 mod browser;
 #[path = "site/chromium.rs"]
 mod chromium;
+#[path = "site/comparisons.rs"]
+mod comparisons;
 #[path = "site/condition_budgets.rs"]
 mod condition_budgets;
 #[path = "site/details.rs"]

@@ -2,8 +2,15 @@
 
 use docs_core::{
     ErrorKind, Result,
-    content::{diff, document::print, run_in_place},
-    model::{ChangedPage, PageAttributes, SemanticChange},
+    content::{
+        diff,
+        document::{plain_text, print},
+        document_allowance,
+        expression::Allowance,
+        run_in_place,
+    },
+    model::{Changed, ChangedPage, PageAttributes, SemanticChange},
+    platform::ContentSnapshot,
 };
 use maud::{Markup, html};
 use serde_json::Value;
@@ -41,9 +48,10 @@ pub(crate) async fn compare_page(
 ) -> Result<Option<String>> {
     let Some(preview) = &visit.preview else { return Ok(None) };
     let scene = PageContext::load(visit, caches).await?;
+    let _rendering = caches.renderings.acquire_for(&visit.tenant().await?).await?;
     let found = visit.content(&preview.space).list_changes(Some(MAX_CHANGES)).await?;
+    let mut texts = ComparedTexts::open(visit, preview).await?;
     let mut items = Vec::new();
-    let (mut compared, mut bytes_left) = (0, MAX_COMPARED_BYTES);
     for change in &found.changes {
         let SemanticChange::PageEdited { page: of, attributes } = change else {
             if page.is_none() {
@@ -55,16 +63,13 @@ pub(crate) async fn compare_page(
             continue;
         }
         let text = match &attributes.document {
-            Some(document) if compared < COMPARED_TEXTS && bytes_left > 0 => {
-                compared += 1;
-                let before = text(visit, preview, document.before.as_deref()).await?;
-                let after = text(visit, preview, document.after.as_deref()).await?;
-                bytes_left = bytes_left.saturating_sub(before.len() + after.len());
-                run_in_place(|| compare_texts(&before, &after))
-            }
-            Some(_) => {
-                html! { p { a href={ (scene.base()) (COMPARE) "?page=" (of.id) } { "Compare the text" } } }
-            }
+            Some(document) => match (texts.compare(document).await?, page) {
+                (Some(text), _) => text,
+                (None, None) => {
+                    html! { p { a href={ (scene.base()) (COMPARE) "?page=" (of.id) } { "Compare the text" } } }
+                }
+                (None, Some(_)) => html! { p { "The text has too many conditions to be compared here." } },
+            },
             None => Markup::default(),
         };
         items.push(entry(&scene, "changed", of, &html! { (fields(attributes)) (text) }));
@@ -165,18 +170,55 @@ fn compare_texts(before: &str, after: &str) -> Markup {
     word_changes(before, after)
 }
 
-/// Reads the text of a document by its id, as Markdown.
-async fn text(visit: &Visit, preview: &Preview, id: Option<&str>) -> Result<String> {
-    let Some(id) = id else { return Ok(String::new()) };
-    let document = match visit.member_space(preview).get_document(id).await {
-        Ok(document) => document,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
-        Err(error) => return Err(error),
-    };
-    // Content that Markdown cannot represent, such as a conflict, is compared as plain text.
-    Ok(run_in_place(|| {
-        print(&document).unwrap_or_else(|_| docs_core::content::document::plain_text(&document))
-    }))
+/// The texts of a comparison page. They are read from one snapshot, and their conditions share one budget.
+struct ComparedTexts {
+    content: ContentSnapshot,
+    allowance: Allowance,
+    pages_left: usize,
+    bytes_left: usize,
+}
+
+impl ComparedTexts {
+    async fn open(visit: &Visit, preview: &Preview) -> Result<Self> {
+        Ok(Self {
+            content: visit.snapshot(&preview.space).await?,
+            allowance: document_allowance(),
+            pages_left: COMPARED_TEXTS,
+            bytes_left: MAX_COMPARED_BYTES,
+        })
+    }
+
+    /// Renders the word differences of a page. Returns `None` beyond the limits of a comparison page.
+    async fn compare(&mut self, document: &Changed<String>) -> Result<Option<Markup>> {
+        if self.pages_left == 0 || self.bytes_left == 0 || self.is_exhausted() {
+            return Ok(None);
+        }
+        self.pages_left -= 1;
+        let before = self.text(document.before.as_deref()).await?;
+        let after = self.text(document.after.as_deref()).await?;
+        if self.is_exhausted() {
+            // Content whose conditions were not evaluated is missing from the texts.
+            return Ok(None);
+        }
+        self.bytes_left = self.bytes_left.saturating_sub(before.len() + after.len());
+        Ok(Some(run_in_place(|| compare_texts(&before, &after))))
+    }
+
+    const fn is_exhausted(&self) -> bool {
+        self.allowance.steps.0 == 0 || self.allowance.bytes == 0
+    }
+
+    /// Reads the text of a document by its id, as Markdown.
+    async fn text(&mut self, id: Option<&str>) -> Result<String> {
+        let Some(id) = id else { return Ok(String::new()) };
+        let document = match self.content.document(id, &mut self.allowance).await {
+            Ok(document) => document,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
+            Err(error) => return Err(error),
+        };
+        // Content that Markdown cannot represent, such as a conflict, is compared as plain text.
+        Ok(run_in_place(|| print(&document).unwrap_or_else(|_| plain_text(&document))))
+    }
 }
 
 /// Splits text into words with their trailing spaces. A line break is a separate word.
@@ -230,8 +272,6 @@ fn unchanged_words(words: &[String], is_behind: bool, is_before: bool) -> Markup
 
 #[cfg(test)]
 mod tests {
-    use docs_core::model::Changed;
-
     use super::*;
 
     #[test]

@@ -9,18 +9,17 @@ use std::sync::Arc;
 
 use docs_macros::boxed;
 
-use super::{ReadableRevision, page_steps::StepMeter};
+use super::{ReadableRevision, page_steps::StepMeter, snapshot::ContentSnapshot};
 use crate::{
     Error, Result,
     content::{
         Body, ContentError, Evaluated, LinkTarget, Rendering, SharedDocument, Term, Terms,
-        document::fill_empty_blocks, document_allowance,
+        document::fill_empty_blocks, document_allowance, expression::Allowance,
     },
     model::{Document, PageId, ReusableId, SpaceId, Variables},
     platform::{
-        kernel::{content_version::ContentVersion, platform::Platform},
+        kernel::platform::Platform,
         nouns::{ContentHandle, SpaceHandle},
-        publishing::visitors::ContentFilter,
     },
     store::Hash,
 };
@@ -43,19 +42,59 @@ impl<'p> SpaceHandle<'p> {
     /// `NotFound`, also for the id of a document in another space.
     #[boxed]
     pub async fn get_document(self, id: &'p str) -> Result<Document> {
-        let (platform, ref actor, space) = self.parts();
-        let at = platform.locate_content(actor, &ContentVersion::space(space.clone())).await?;
-        let domain = at.space().domain.clone();
-        let (body, expansions) = platform.parse_document_id(space, id)?;
-        let filter = at.content_filter().await?;
-        let variables = at.read_variables(&filter, &body).await?;
-        let text = platform.content().reader_text(&domain, &body, expansions, Rendering::Request).await;
+        let content = self.content().snapshot().await?;
+        content.document(id, &mut document_allowance()).await
+    }
+}
+
+impl ContentSnapshot {
+    /// Reads a document of the space by id, like [`get_document`](SpaceHandle::get_document). Its conditions are
+    /// charged to a budget shared by all documents of an answer. For a visitor, they read the variables of a page of
+    /// this content.
+    ///
+    /// # Errors
+    /// `NotFound`, also for the id of a document in another space.
+    #[boxed('s)]
+    pub async fn document<'s>(&'s self, id: &'s str, allowance: &'s mut Allowance) -> Result<Document> {
+        let space = self.at.space();
+        let (body, expansions) = self.platform.parse_document_id(&space.id, id)?;
+        let variables = self.read_variables(&body).await?;
+        let content = self.platform.content();
+        let text = content.reader_text(&space.domain, &body, expansions, Rendering::Request).await;
         let text = text.map_err(|error| match error {
             ContentError::NotFound(_) => Error::not_found("document"),
             other => other.into(),
         })?;
-        let document = at.view.document_of(&text).await;
-        filter.document(document, &variables, Evaluated::No).await.map(filled)
+        let document = self.at.view.document_of(&text).await;
+        self.filter.document_within(document, &variables, Evaluated::No, allowance).await.map(filled)
+    }
+
+    /// Returns the variables of the page on which the visitor sees this document. Fails if no visible page or reusable
+    /// content block currently has this document, even if the visitor knows its id. Members, and the visitors of
+    /// previews, can read every document whose id they know.
+    async fn read_variables(&self, body: &Body) -> Result<Variables> {
+        if !self.filter.hides() {
+            return Ok(Variables::new());
+        }
+        let tree = self.tree().await?;
+        let shown = self.filter.visible_pages(tree).await?;
+        let mut seen =
+            tree.pages().iter().zip(shown.iter()).filter(|(_, shown)| **shown).map(|(page, _)| page);
+        if let Some(page) = seen.find(|page| page.entry.body == *body) {
+            return Ok(page.entry.variables.clone());
+        }
+        // A preview also returns the ids of documents in change requests and former revisions. File URLs of a preview
+        // are those of its member.
+        if self.at.bearer.user().is_some() {
+            return Ok(Variables::new());
+        }
+        let reusables = self.at.view.reusables(None, usize::MAX).await?;
+        for (id, _) in reusables.iter().filter(|(_, entry)| entry.body == *body) {
+            if self.filter.sees(LinkTarget::Reusable(id.clone())).await? {
+                return Ok(Variables::new());
+            }
+        }
+        Err(Error::not_found("document"))
     }
 }
 
@@ -191,34 +230,6 @@ impl Platform {
 }
 
 impl ReadableRevision {
-    /// Returns the variables of the page on which the visitor sees this document. Fails if no visible page or reusable
-    /// content block currently has this document, even if the visitor knows its id. Members, and the visitors of
-    /// previews, can read every document whose id they know.
-    async fn read_variables(&self, filter: &ContentFilter, body: &Body) -> Result<Variables> {
-        if !filter.hides() {
-            return Ok(Variables::new());
-        }
-        let tree = self.view.tree().await?;
-        let shown = filter.visible_pages(&tree).await?;
-        let mut seen =
-            tree.pages().iter().zip(shown.iter()).filter(|(_, shown)| **shown).map(|(page, _)| page);
-        if let Some(page) = seen.find(|page| page.entry.body == *body) {
-            return Ok(page.entry.variables.clone());
-        }
-        let reusables = self.view.reusables(None, usize::MAX).await?;
-        for (id, _) in reusables.iter().filter(|(_, entry)| entry.body == *body) {
-            if filter.sees(LinkTarget::Reusable(id.clone())).await? {
-                return Ok(Variables::new());
-            }
-        }
-        // A preview also returns the ids of documents in change requests and former revisions. File URLs of a preview
-        // are those of its member.
-        if self.bearer.user().is_some() {
-            return Ok(Variables::new());
-        }
-        Err(Error::not_found("document"))
-    }
-
     /// Returns the document of a body.
     ///
     /// # Errors
