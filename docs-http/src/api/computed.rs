@@ -9,6 +9,7 @@ use poem_openapi::OpenApi;
 use super::{
     ApiResult, ApiTag, AsCaller as _, MaybeAuth, Path, Query, Reply, Strict, content::DocumentSchema,
 };
+use crate::response_memory::ResponseMemory;
 
 #[derive(Debug)]
 pub struct ComputedContent(pub(super) Platform);
@@ -26,13 +27,16 @@ impl ComputedContent {
         auth: MaybeAuth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         request: Strict<ComputeRevision>,
+        memory: ResponseMemory,
     ) -> ApiResult<Reply<ComputedRevision>> {
-        Ok(Reply(auth.caller(&self.0).space(&space).content().compute_revision(&request.0).await?))
+        let content = auth.caller(&self.0).space(&space).content();
+        Ok(Reply(content.compute_revision_within(&request.0, memory.limit()).await?))
     }
 
     /// Compute a document from an OpenAPI specification
     ///
-    /// Returns the document of a page that is computed from a specification, or of one operation. Nothing is stored.
+    /// Returns the document of a page that is computed from a specification, or of one operation. Nothing is stored. Of a
+    /// long page, the document has the operations, webhooks and schemas that a site shows with their details.
     #[oai(path = "/document", method = "post", operation_id = "getComputedDocument")]
     async fn document(
         &self,
@@ -42,7 +46,9 @@ impl ComputedContent {
         #[oai(name = "schema")]
         _schema: Query<DocumentSchema>,
         request: Strict<ComputeDocument>,
+        memory: ResponseMemory,
     ) -> ApiResult<Reply<Document>> {
-        Ok(Reply(auth.caller(&self.0).space(&space).content().compute_document(&request.0).await?))
+        let content = auth.caller(&self.0).space(&space).content();
+        Ok(Reply(content.compute_document_within(&request.0, memory.limit()).await?))
     }
 }

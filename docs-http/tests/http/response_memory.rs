@@ -8,9 +8,12 @@ use std::sync::{
 use docs_core::{BoxFuture, platform::AnswerMemory};
 use docs_http::ResponseMemory;
 use poem::http::StatusCode;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use crate::server::Server;
+use crate::{openapi_specs::computed, server::Server};
+
+/// Number of operations that a document shows.
+const SHOWN: usize = 200;
 
 /// Records the requested bytes, and rejects the request if they exceed a limit.
 #[derive(Clone, Default)]
@@ -24,6 +27,46 @@ impl AnswerMemory for Recorded {
         self.requested.fetch_add(bytes, Ordering::Relaxed);
         Box::pin(async move { bytes <= self.limit })
     }
+}
+
+/// Computes a document of a specification with this limit. Returns the status, the requested bytes and the number of
+/// blocks.
+async fn compute(s: &Server, space: &str, slug: &str, limit: usize) -> (StatusCode, usize, usize) {
+    let memory = Recorded { limit, ..Recorded::default() };
+    let mut body = computed("getComputedDocument", slug);
+    body["source"]["props"]["page"] = json!("Default");
+    let request = s.client.post(format!("/v1/spaces/{space}/content/computed/document")).body_json(&body);
+    let request = request.header("authorization", format!("Bearer {}", s.admin));
+    let response = request.data(ResponseMemory::new(memory.clone())).send().await.0;
+    let status = response.status();
+    let body = response.into_body().into_json::<Value>().await.expect("JSON");
+    let blocks = body["nodes"].as_array().map_or(0, Vec::len);
+    (status, memory.requested.load(Ordering::Relaxed), blocks)
+}
+
+#[tokio::test]
+async fn long_computed_documents_are_cut_and_need_memory() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let mut found = Vec::new();
+    for number in [1, SHOWN - 1, SHOWN, SHOWN + 100] {
+        let slug = format!("api-{number}");
+        let paths: Map<String, Value> =
+            (0..number).map(|at| (format!("/path-{at}"), json!({ "get": { "responses": {} } }))).collect();
+        let text = json!({ "openapi": "3.1.0", "info": { "title": "API", "version": "1" }, "paths": paths });
+        let new = json!({ "slug": slug, "source": { "text": text.to_string() } });
+        s.post(&format!("/v1/orgs/{}/openapi", s.org), 201, new).await;
+        s.platform.settle().await.expect("settled");
+        let (status, requested, blocks) = compute(&s, &space, &slug, usize::MAX).await;
+        assert_eq!((status, blocks), (StatusCode::OK, number.min(SHOWN)), "{number}");
+        if requested > 0 {
+            let refused = compute(&s, &space, &slug, requested - 1).await;
+            assert_eq!(refused, (StatusCode::SERVICE_UNAVAILABLE, requested, 0), "{number}");
+        }
+        found.push(requested);
+    }
+    assert_eq!(found[0], 0, "a small document needs none");
+    assert!(found[1] > 0 && found[2] == found[3], "{found:?}");
 }
 
 /// Reads a space with this limit. Returns the status and the requested bytes.

@@ -19,7 +19,10 @@ use std::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-pub(in crate::platform) use self::cache::{GeneratedPageCache, GeneratedPages};
+pub(in crate::platform) use self::{
+    cache::{GeneratedPageCache, GeneratedPages},
+    documents::{RequestedDocument, document_text},
+};
 use self::{
     outline::{SpecPages, TagGroup, TagPage},
     overview::{escape_text, label},
@@ -494,6 +497,11 @@ impl GeneratedPage {
 
     /// Renders the content as Markdown.
     pub(in crate::platform) fn markdown(&self) -> String {
+        self.markdown_within(usize::MAX)
+    }
+
+    /// Renders the content as Markdown, with at most `most` operations, webhooks and schemas.
+    fn markdown_within(&self, most: usize) -> String {
         let Spec { record, pages, .. } = &*self.spec;
         let target = ContentRef::OpenApi { spec: record.slug.to_string() };
         match &self.what {
@@ -501,7 +509,7 @@ impl GeneratedPage {
             GeneratedContent::Overview => overview::markdown(&pages.outline),
             GeneratedContent::Group => self.child_links(),
             GeneratedContent::Models => {
-                let schemas = pages.outline.schemas.clone();
+                let schemas = pages.outline.schemas.iter().take(most).cloned().collect();
                 print_block(BlockKind::OpenapiSchemas { schemas, grouped: None, target: Box::new(target) })
             }
             GeneratedContent::Tag(number) => {
@@ -518,7 +526,7 @@ impl GeneratedPage {
                 let operations = operations.map(|of| operation_block(of, &target));
                 let webhooks = webhooks.iter().filter_map(|at| pages.outline.webhooks.get(*at));
                 let webhooks = webhooks.map(|of| webhook_block(of, &target));
-                for kind in operations.chain(webhooks) {
+                for kind in operations.chain(webhooks).take(most) {
                     if !text.is_empty() {
                         text.push('\n');
                     }

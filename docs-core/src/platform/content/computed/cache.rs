@@ -55,12 +55,19 @@ impl GeneratedPageCache {
         shown: &[usize],
     ) -> Result<Arc<GeneratedPages>> {
         let key = key(tree, places, shown)?;
-        if let Some(made) = self.0.get(&key) {
-            return Ok(made);
-        }
-        let made = Arc::new(make(tree, places, shown));
+        Ok(self.get(&key).unwrap_or_else(|| self.insert(key, make(tree, places, shown))))
+    }
+
+    /// Returns the generated pages with this key, if they are cached.
+    pub(in crate::platform) fn get(&self, key: &EntityTag) -> Option<Arc<GeneratedPages>> {
+        self.0.get(key)
+    }
+
+    /// Caches generated pages under a key of all their inputs.
+    pub(in crate::platform) fn insert(&self, key: EntityTag, made: GeneratedPages) -> Arc<GeneratedPages> {
+        let made = Arc::new(made);
         self.0.insert(key, Arc::clone(&made));
-        Ok(made)
+        made
     }
 }
 

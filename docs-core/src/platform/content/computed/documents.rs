@@ -3,18 +3,61 @@
 use std::sync::Arc;
 
 use super::{
-    GeneratedContent, GeneratedPage, OpenApiSource, PageLocation, Spec, count_pages, generate_pages,
-    generated_id, operation_block, print_block, webhook_block,
+    GeneratedContent, GeneratedPage, GeneratedPages, OpenApiSource, PageLocation, Spec, count_pages,
+    generate_pages, generated_id, operation_block, print_block, webhook_block,
 };
 use crate::{
     Error, Result,
-    content::{UniqueNames, run_in_place},
+    content::UniqueNames,
     model::{
         ContentRef, DocumentProps, GeneratedDocument, GeneratedMethod, MAX_COMPUTED_PAGES, OrgId,
         RevisionSource, SpecVisibility,
     },
-    platform::kernel::platform::Platform,
+    platform::{
+        content::openapi_specs::MAX_SHOWN_SUBJECTS,
+        kernel::{platform::Platform, request::EntityTag},
+    },
 };
+
+/// The content of a document to generate.
+pub(in crate::platform) enum RequestedDocument<'r> {
+    /// The operation or webhook with this path or name.
+    Operation(&'r str, GeneratedMethod),
+    /// The page about a name.
+    Page(GeneratedDocument, &'r str),
+}
+
+impl<'r> RequestedDocument<'r> {
+    /// Returns the requested content.
+    ///
+    /// # Errors
+    /// `Invalid` if a field is missing.
+    pub(in crate::platform) fn new(props: &'r DocumentProps) -> Result<Self> {
+        let required = |field: &str| {
+            Error::invalid(&format!("source.props.{field}"), "is required for this value of `doc`; set it")
+        };
+        let page = || props.page.as_deref().ok_or_else(|| required("page"));
+        Ok(match props.doc {
+            GeneratedDocument::Operation => {
+                Self::Operation(page()?, props.method.ok_or_else(|| required("method"))?)
+            }
+            GeneratedDocument::Models => Self::Page(props.doc, ""),
+            _ => Self::Page(props.doc, page()?),
+        })
+    }
+}
+
+/// Returns the Markdown of the page about a name, with at most as many operations, webhooks and schemas as a document
+/// shows. Returns `None` if there is no such page.
+pub(in crate::platform) fn document_text(
+    pages: &GeneratedPages,
+    doc: GeneratedDocument,
+    name: &str,
+) -> Option<String> {
+    let mut pages = pages.iter().flat_map(|(_, made)| made);
+    let found = pages.find_map(|made| made.find(&|made| made.is_about(doc, name)))?;
+    Some(found.markdown_within(MAX_SHOWN_SUBJECTS))
+}
 
 impl OpenApiSource {
     /// Returns the source of a request.
@@ -29,11 +72,6 @@ impl OpenApiSource {
         }
     }
 
-    /// Returns the source of all pages that a specification can generate.
-    fn everything(slug: &str) -> Self {
-        Self { slug: slug.to_owned(), models: true, download: true, overview: true, groups: true }
-    }
-
     /// Returns the slug of the specification.
     pub(in crate::platform) fn slug(&self) -> &str {
         &self.slug
@@ -45,6 +83,12 @@ impl Spec {
         self.record.visibility
     }
 
+    /// Returns the source of all pages that the specification can generate.
+    pub(in crate::platform) fn all_pages(&self) -> OpenApiSource {
+        let slug = self.record.slug.to_string();
+        OpenApiSource { slug, models: true, download: true, overview: true, groups: true }
+    }
+
     /// Generates the pages of a source at the top level of a space, at most [`MAX_COMPUTED_PAGES`].
     pub(in crate::platform) fn generate(
         self: &Arc<Self>,
@@ -54,39 +98,18 @@ impl Spec {
         let room = count_pages(self, source).min(MAX_COMPUTED_PAGES);
         let (id, mut beside) = (generated_id(seed, "source"), UniqueNames::default());
         let at = PageLocation { id: &id, above: "", beside: &mut beside };
-        run_in_place(|| generate_pages(self, room, source, seed.to_owned(), at))
+        generate_pages(self, room, source, seed.to_owned(), at)
     }
 
-    /// Generates the Markdown of a document.
-    ///
-    /// # Errors
-    /// `Invalid` if a field is missing; `NotFound` if the specification has no such content.
-    pub(in crate::platform) fn document(
-        self: &Arc<Self>,
-        props: &DocumentProps,
-        seed: &str,
-    ) -> Result<String> {
-        let missing = || Error::not_found("content in the OpenAPI specification");
-        let required = |field: &str| {
-            Error::invalid(&format!("source.props.{field}"), "is required for this value of `doc`; set it")
-        };
-        let page = || props.page.as_deref().ok_or_else(|| required("page"));
-        if props.doc == GeneratedDocument::Operation {
-            let (page, method) = (page()?, props.method.ok_or_else(|| required("method"))?);
-            return run_in_place(|| self.operation(page, method)).ok_or_else(missing);
-        }
-        let name = match props.doc {
-            GeneratedDocument::Models => "",
-            _ => page()?,
-        };
-        let pages = self.generate(&OpenApiSource::everything(self.record.slug.as_str()), seed);
-        let found = pages.iter().find_map(|made| made.find(&|made| made.is_about(props.doc, name)));
-        let found = found.ok_or_else(missing)?;
-        Ok(run_in_place(|| found.markdown()))
+    /// Returns a key of everything that the result of [`generate`](Self::generate) depends on.
+    pub(in crate::platform) fn generated_key(&self, source: &OpenApiSource, seed: &str) -> Result<EntityTag> {
+        let OpenApiSource { slug, models, download, overview, groups } = source;
+        let shown = (models, download, overview, groups);
+        EntityTag::from_answer(&("request", &self.version, &self.published, slug, shown, seed))
     }
 
     /// Returns the Markdown of an operation, or of the first webhook with a name.
-    fn operation(&self, path: &str, method: GeneratedMethod) -> Option<String> {
+    pub(in crate::platform) fn operation(&self, path: &str, method: GeneratedMethod) -> Option<String> {
         let target = ContentRef::OpenApi { spec: self.record.slug.to_string() };
         let outline = &self.pages.outline;
         let block = match method {

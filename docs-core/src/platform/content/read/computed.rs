@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{ContentOptions, ReadableRevision, view::page_file};
+use super::{ContentOptions, ReadableRevision, answer_size::AnswerSize, view::page_file};
 use crate::{
     Error, Result,
     content::{PageEntry, PageTree, UniqueNames, View, parse_document, run_in_place},
@@ -18,7 +18,10 @@ use crate::{
             },
             openapi_specs::SpecAudience,
         },
-        kernel::platform::Platform,
+        kernel::{
+            answer_memory::{AnswerMemory, UnlimitedMemory},
+            platform::Platform,
+        },
         publishing::visitors::{ContentFilter, ContentReader},
     },
     store::records::SpaceRecord,
@@ -172,7 +175,9 @@ impl Platform {
                 }
                 ContentFormat::Markdown => page.markdown = Some(text),
                 ContentFormat::Document if text.is_empty() => {}
-                ContentFormat::Document => page.document = Some(parse_document(&text).await),
+                ContentFormat::Document => {
+                    page.document = Some(self.parse_generated(at.space(), &text, &UnlimitedMemory).await?);
+                }
             }
         }
         Ok(Some(page))
@@ -189,7 +194,19 @@ impl Platform {
         if text.is_empty() {
             return Ok(None);
         }
-        Ok(Some(parse_document(&text).await))
+        self.parse_generated(at.space(), &text, &UnlimitedMemory).await.map(Some)
+    }
+
+    /// Parses the text of a generated page. A page can have all operations of a specification, so the text may be
+    /// longer than that of a stored page.
+    pub(super) async fn parse_generated(
+        &self,
+        space: &SpaceRecord,
+        text: &str,
+        memory: &dyn AnswerMemory,
+    ) -> Result<Document> {
+        let _turn = self.answer_turn(space, AnswerSize::from_text(text), memory).await?;
+        Ok(parse_document(text).await)
     }
 
     /// Finds a generated page with its Markdown and the computed page it replaces.
