@@ -63,8 +63,8 @@ impl EmbeddedContent {
     }
 }
 
-/// Loads the references of a page: the files and the pages of other spaces into `addresses`, and reusable content blocks
-/// into the result.
+/// Loads the references of a page: the files and the pages of other spaces into `addresses`, and reusable content
+/// blocks into the result.
 ///
 /// # Errors
 /// Errors of the platform, except `NotFound`: content that the visitor cannot access is left out.

@@ -18,8 +18,8 @@ use crate::{
     page_tree::PageTree,
 };
 
-/// The maximum number of page trees that are built concurrently. A tree and the revision that it is built from take most
-/// of the memory of a request, so this limits the memory of all requests together.
+/// The maximum number of page trees that are built concurrently. A tree and the revision that it is built from take
+/// most of the memory of a request, so this limits the memory of all requests together.
 const MAX_BUILDS: usize = 4;
 /// The maximum number of page trees of one organization that are built concurrently.
 const MAX_TENANT_BUILDS: usize = 2;

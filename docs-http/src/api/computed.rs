@@ -35,8 +35,8 @@ impl ComputedContent {
 
     /// Compute a document from an OpenAPI specification
     ///
-    /// Returns the document of a page that is computed from a specification, or of one operation. Nothing is stored. Of a
-    /// long page, the document has the operations, webhooks and schemas that a site shows with their details.
+    /// Returns the document of a page that is computed from a specification, or of one operation. Nothing is stored.
+    /// Of a long page, the document has the operations, webhooks and schemas that a site shows with their details.
     #[oai(path = "/document", method = "post", operation_id = "getComputedDocument")]
     async fn document(
         &self,

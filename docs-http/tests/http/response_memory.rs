@@ -52,7 +52,7 @@ async fn long_computed_documents_are_cut_and_need_memory() {
     for number in [1, SHOWN - 1, SHOWN, SHOWN + 100] {
         let slug = format!("api-{number}");
         let paths: Map<String, Value> =
-            (0..number).map(|at| (format!("/path-{at}"), json!({ "get": { "responses": {} } }))).collect();
+            (0..number).map(|at| (format!("/path-{at:03}"), json!({ "get": { "responses": {} } }))).collect();
         let text = json!({ "openapi": "3.1.0", "info": { "title": "API", "version": "1" }, "paths": paths });
         let new = json!({ "slug": slug, "source": { "text": text.to_string() } });
         s.post(&format!("/v1/orgs/{}/openapi", s.org), 201, new).await;

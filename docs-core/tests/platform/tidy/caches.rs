@@ -16,7 +16,7 @@ const CACHES: &[(&str, usize)] = &[
     ("docs-site/src/machine/list_cache.rs", 1),
     ("docs-site/src/page/cache.rs", 5),
     ("docs-site/src/page_tree_cache.rs", 1),
-    ("docs-site/src/site_cache.rs", 4),
+    ("docs-site/src/site_cache.rs", 5),
     ("engine/docs-content/src/load.rs", 4),
     ("docs-core/src/platform/content/read/visitor_bearer.rs", 1),
     ("docs-core/src/platform/content/comments/previews.rs", 1),
