@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use docs_markup::UniqueNames;
-use docs_model::{FileId, PageId, PagePatch, ReusableId, VariableValue};
+use docs_model::{FileId, JsonText, PageId, PagePatch, ReusableId, VariableValue};
 use docs_store::{Hash, Key};
 
 use super::{
@@ -215,7 +215,7 @@ impl ContentBuilder {
             BuildItem::Reusable(id, fields) => self.add_reusable(&id, fields),
             BuildItem::Variable(name, value) => {
                 check_variables(&BTreeMap::from([(name.clone(), value.clone())]))?;
-                let entry = VariableEntry { value, clash: BTreeMap::new() };
+                let entry = VariableEntry { value, clash: JsonText::default() };
                 self.add_other(keys::variable(&name), encode(&entry)?, "variables").map(|()| None)
             }
             BuildItem::Redirect(path, page, anchor) => {

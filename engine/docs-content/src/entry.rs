@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use docs_model::{
-    Changed, Dimensions, GitBlob, PageAttributes, PageId, PagePatch, PageType, VariableValue, Variables,
+    CanonicalJson, Changed, Dimensions, ExtraFields, GitBlob, JsonText, PageAttributes, PageId, PagePatch,
+    PageType, VariableValue, Variables,
 };
 use docs_store::Hash;
 use serde::{Deserialize, Serialize, Serializer, de::DeserializeOwned};
@@ -135,14 +136,20 @@ impl Body {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FieldClash {
     /// The value of the other side.
-    #[serde(serialize_with = "serialize_sorted")]
+    #[serde(serialize_with = "CanonicalJson::serialize_canonical")]
     pub other: Value,
     /// The value in the common ancestor.
-    #[serde(serialize_with = "serialize_sorted")]
+    #[serde(serialize_with = "CanonicalJson::serialize_canonical")]
     pub base: Value,
     /// The value of the change request.
-    #[serde(serialize_with = "serialize_sorted")]
+    #[serde(serialize_with = "CanonicalJson::serialize_canonical")]
     pub request: Value,
+}
+
+impl CanonicalJson for FieldClash {
+    fn serialize_canonical<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.serialize(serializer)
+    }
 }
 
 /// Clashes by JSON field name. The names in [`clash_field`] cover several fields.
@@ -162,7 +169,6 @@ macro_rules! page_record {
     ($(
         $(#[$doc:meta])*
         $name:ident: $type:ty = $json:literal $attribute:ident
-        $(stored { $(#[$stored:meta])* })?
         $(change { $(#[$change:meta])* $changed:ty })?
         $(request { $(#[$request:meta])* $input:ty })?;
     )*) => {
@@ -181,7 +187,6 @@ macro_rules! page_record {
             $(
                 $(#[$doc])*
                 #[serde(default, skip_serializing_if = "is_default")]
-                $($(#[$stored])*)?
                 pub $name: $type,
             )*
             #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -195,8 +200,8 @@ macro_rules! page_record {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub source: Option<Hash>,
             /// Front matter that the platform does not interpret, retained for the next export.
-            #[serde(default, skip_serializing_if = "BTreeMap::is_empty", serialize_with = "sorted_map")]
-            pub extra: BTreeMap<String, Value>,
+            #[serde(default, skip_serializing_if = "is_default")]
+            pub extra: JsonText<ExtraFields>,
             #[serde(default, skip_serializing_if = "Body::is_empty")]
             pub body: Body,
             /// The object with the results of the directives in the body, which readers see in their place. It is JSON
@@ -204,8 +209,8 @@ macro_rules! page_record {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub expansions: Option<Hash>,
             /// The unresolved field conflicts.
-            #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-            pub clash: FieldClashes,
+            #[serde(default, skip_serializing_if = "is_default")]
+            pub clash: JsonText<FieldClashes>,
         }
 
         impl PageEntry {
@@ -222,10 +227,10 @@ macro_rules! page_record {
                     updated_at: None,
                     git: None,
                     source: None,
-                    extra: BTreeMap::new(),
+                    extra: JsonText::default(),
                     body: Body::Empty,
                     expansions: None,
-                    clash: FieldClashes::new(),
+                    clash: JsonText::default(),
                 }
             }
 
@@ -334,9 +339,15 @@ impl Shown<bool> for bool {
     }
 }
 
-impl Shown<Variables> for Variables {
-    fn shown(&self) -> Option<Self> {
-        (!self.is_empty()).then(|| self.clone())
+impl Shown<Variables> for JsonText<Variables> {
+    fn shown(&self) -> Option<Variables> {
+        (!self.is_default()).then(|| self.value())
+    }
+}
+
+impl Shown<Value> for Option<JsonText<Value>> {
+    fn shown(&self) -> Option<Value> {
+        self.as_ref().map(JsonText::value)
     }
 }
 
@@ -350,7 +361,7 @@ impl PageEntry {
     /// Returns `true` if a merge conflict is unresolved.
     #[must_use]
     pub fn is_conflicted(&self) -> bool {
-        self.body.is_conflict() || !self.clash.is_empty()
+        self.body.is_conflict() || !self.clash.is_default()
     }
 }
 
@@ -373,8 +384,8 @@ pub struct FileEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitBlob>,
     /// The unresolved field conflicts.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub clash: FieldClashes,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub clash: JsonText<FieldClashes>,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -384,8 +395,8 @@ pub struct ReusableEntry {
     #[serde(default, skip_serializing_if = "Body::is_empty")]
     pub body: Body,
     /// The source of a computed block.
-    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "sorted_option")]
-    pub computed: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed: Option<JsonText<Value>>,
     /// The seed from which the ids of computed blocks are derived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computed_seed: Option<String>,
@@ -396,11 +407,11 @@ pub struct ReusableEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Hash>,
     /// Front matter that the platform does not interpret, retained for the next export.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", serialize_with = "sorted_map")]
-    pub extra: BTreeMap<String, Value>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub extra: JsonText<ExtraFields>,
     /// The unresolved field conflicts.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub clash: FieldClashes,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub clash: JsonText<FieldClashes>,
 }
 
 impl ReusableEntry {
@@ -414,8 +425,8 @@ impl ReusableEntry {
             computed_seed: None,
             git: None,
             source: None,
-            extra: BTreeMap::new(),
-            clash: FieldClashes::new(),
+            extra: JsonText::default(),
+            clash: JsonText::default(),
         }
     }
 }
@@ -424,8 +435,8 @@ impl ReusableEntry {
 pub struct VariableEntry {
     pub value: VariableValue,
     /// The unresolved conflicts.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub clash: FieldClashes,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub clash: JsonText<FieldClashes>,
 }
 
 pub(crate) fn encode<T: Serialize>(record: &T) -> ContentResult<Bytes> {
@@ -442,34 +453,4 @@ pub(crate) fn decode<T: DeserializeOwned>(key: &str, bytes: &[u8]) -> ContentRes
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
-}
-
-/// JSON with sorted object keys, independent of the map type's order.
-struct SortedJson<'a>(&'a Value);
-
-impl Serialize for SortedJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Value::Object(map) => {
-                let ordered: BTreeMap<&String, SortedJson<'_>> =
-                    map.iter().map(|(k, v)| (k, SortedJson(v))).collect();
-                serializer.collect_map(ordered)
-            }
-            Value::Array(items) => serializer.collect_seq(items.iter().map(SortedJson)),
-            other => other.serialize(serializer),
-        }
-    }
-}
-
-fn serialize_sorted<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok, S::Error> {
-    SortedJson(value).serialize(serializer)
-}
-
-#[expect(clippy::ref_option, reason = "serde passes fields by reference")]
-fn sorted_option<S: Serializer>(value: &Option<Value>, serializer: S) -> Result<S::Ok, S::Error> {
-    value.as_ref().map(SortedJson).serialize(serializer)
-}
-
-fn sorted_map<S: Serializer>(map: &BTreeMap<String, Value>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(map.iter().map(|(k, v)| (k, SortedJson(v))))
 }

@@ -5,16 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use bytes::Bytes;
 use docs_model::PageId;
 use docs_store::Key;
-use serde_json::Value;
 
 use super::{ContentError, ContentResult, PageEntry, entry::decode, keys};
 
 /// Estimated size of a page in a tree without texts, in bytes.
 const PAGE_BYTES: u64 = 700;
-
-/// Estimated size of an entry of a map, whose nodes are half full, and of its first node, in bytes.
-const MAP_ENTRY_BYTES: u64 = 110;
-const MAP_NODE_BYTES: u64 = 640;
 
 #[derive(Clone, Debug)]
 pub struct TreePage {
@@ -28,25 +23,6 @@ pub struct TreePage {
     pub parent: Option<usize>,
     /// The positions of the children, in order.
     pub children: Vec<usize>,
-}
-
-/// Returns the approximate memory of a map without its strings, in bytes.
-fn map_bytes<'v>(values: impl ExactSizeIterator<Item = &'v Value>) -> u64 {
-    let entries = values.len() as u64 * MAP_ENTRY_BYTES;
-    let nodes = if entries == 0 { 0 } else { entries.max(MAP_NODE_BYTES) };
-    nodes + values.map(value_bytes).sum::<u64>()
-}
-
-/// Returns the approximate memory that a value allocates without its strings, in bytes.
-fn value_bytes(value: &Value) -> u64 {
-    match value {
-        // The parser allocates room for four items at first.
-        Value::Array(items) if !items.is_empty() => {
-            (items.len().max(4) * size_of::<Value>()) as u64 + items.iter().map(value_bytes).sum::<u64>()
-        }
-        Value::Object(fields) => map_bytes(fields.values()),
-        _ => 0,
-    }
 }
 
 /// All pages of a revision in reading order: a page precedes its descendants.
@@ -139,9 +115,7 @@ impl PageTree {
             tree.by_path = (0..pages.len()).filter(|at| !pages[*at].path.is_empty()).collect();
             tree.by_path.sort_by(|a, b| pages[*a].path.cmp(&pages[*b].path));
             tree.bytes = records.iter().map(|(key, value)| (2 * key.len() + 2 * value.len()) as u64).sum();
-            let own =
-                |page: &TreePage| page.path.len() as u64 + PAGE_BYTES + map_bytes(page.entry.extra.values());
-            tree.bytes += pages.iter().map(own).sum::<u64>();
+            tree.bytes += pages.iter().map(|page| page.path.len() as u64 + PAGE_BYTES).sum::<u64>();
             Ok(tree)
         } else {
             Err(ContentError::Corrupt("some pages are not reachable from the top level".into()))

@@ -11,12 +11,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as SerdeError};
 use serde_json::Value;
 
-use super::{BoundedText, Changed, GitBlob, PageType, Patch, Title, patch::deserialize_non_null};
+use super::{BoundedText, Changed, GitBlob, JsonText, PageType, Patch, Title, patch::deserialize_non_null};
+
+/// Front matter fields that the platform does not interpret, by name.
+pub type ExtraFields = BTreeMap<String, Value>;
 
 /// Passes the table rows to a macro of the caller.
 ///
-/// A row has the record field, its JSON name and its comparison `Attribute`, followed by optional parts: extra
-/// attributes of the `stored` record, the field of a `change` between two revisions, and the field of a `request`.
+/// A row has the record field, its JSON name and its comparison `Attribute`, followed by optional parts: the field of a
+/// `change` between two revisions, and the field of a `request`.
 /// Records are serialized in row order, so rows must never be reordered and new rows must be appended. The title has no
 /// row because every page has one. Fields with special merge rules have no row either.
 #[doc(hidden)]
@@ -118,7 +121,7 @@ macro_rules! page_fields {
                     Option<bool>
                 };
             /// All variables of the page.
-            variables: $crate::Variables = "variables" Variables
+            variables: $crate::JsonText<$crate::Variables> = "variables" Variables
                 change {
                     /// The variables of a document.
                     $crate::Variables
@@ -143,8 +146,7 @@ macro_rules! page_fields {
                     $crate::ContentRef
                 };
             /// The source of a computed page.
-            computed: Option<::serde_json::Value> = "computed" Computed
-                stored { #[serde(serialize_with = "sorted_option")] }
+            computed: Option<$crate::JsonText<::serde_json::Value>> = "computed" Computed
                 change {
                     /// The source of a computed page.
                     ::serde_json::Value
@@ -159,7 +161,6 @@ macro_rules! define {
     ($(
         $(#[$doc:meta])*
         $name:ident: $type:ty = $json:literal $attribute:ident
-        $(stored { $(#[$stored:meta])* })?
         $(change { $(#[$change:meta])* $changed:ty })?
         $(request { $(#[$request:meta])* $input:ty })?;
     )*) => {
@@ -175,7 +176,7 @@ macro_rules! define {
             /// The Git blob of the page.
             pub git: Option<Option<GitBlob>>,
             /// All front matter fields that the platform does not interpret.
-            pub extra: Option<BTreeMap<String, Value>>,
+            pub extra: Option<JsonText<ExtraFields>>,
         }
 
         impl PagePatch {

@@ -89,7 +89,7 @@ pub(in crate::platform) struct OpenApiSource {
 impl OpenApiSource {
     /// Returns the source of a page, or `None` if the page is not computed from a specification.
     pub(in crate::platform) fn from_entry(entry: &PageEntry) -> Option<Self> {
-        let computed = entry.computed.as_ref().filter(|_| entry.kind == PageKind::Computed)?;
+        let computed = entry.computed.as_ref().filter(|_| entry.kind == PageKind::Computed)?.value();
         if computed.get("type").and_then(Value::as_str) != Some(OPENAPI) {
             return None;
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use docs_model::{PageId, PagePatch};
+use docs_model::{JsonText, PageId, PagePatch};
 use docs_store::Hash;
 
 use super::{
@@ -85,7 +85,7 @@ impl EditState<'_, '_> {
         let mut texts = Vec::new();
         entry.body = self.next_body(&before.body, body, &mut texts)?;
         check_body(entry.kind, &entry.body)?;
-        entry.clash.remove(clash_field::EXISTENCE);
+        entry.clash.change(|clashes| drop(clashes.remove(clash_field::EXISTENCE)));
         let mut plan = self.plan_write(page, &before, entry)?;
         plan.texts = texts;
         Ok(plan)
@@ -139,8 +139,10 @@ impl EditState<'_, '_> {
     ) -> PassResult<EditChanges> {
         let before = self.require_page(page, "page")?;
         let mut entry = before.clone();
-        entry.clash.remove(clash_field::POSITION);
-        entry.clash.remove(clash_field::EXISTENCE);
+        entry.clash.change(|clashes| {
+            clashes.remove(clash_field::POSITION);
+            clashes.remove(clash_field::EXISTENCE);
+        });
         let parent = into.map_or(before.parent.as_ref(), Option::as_ref);
         let stays = parent == before.parent.as_ref();
         let mut place = None;
@@ -179,7 +181,7 @@ impl EditState<'_, '_> {
     pub(super) fn clear_clashes(&self, page: &PageId) -> PassResult<EditChanges> {
         let before = self.require_page(page, "page")?;
         let mut entry = before.clone();
-        entry.clash.clear();
+        entry.clash = JsonText::default();
         self.plan_write(page, &before, entry)
     }
 

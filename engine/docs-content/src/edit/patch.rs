@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use docs_markup::{MAX_SLUG, slugify};
-use docs_model::{GitBlob, PagePatch, VariableValue};
+use docs_model::{ExtraFields, GitBlob, JsonText, PagePatch, VariableValue};
 use docs_store::Hash;
 use serde_json::Value;
 
@@ -63,9 +63,11 @@ pub(crate) fn apply(fields: &PagePatch, entry: &mut PageEntry) -> ContentResult<
 }
 
 /// Removes the clashes of the given fields. Clashes of set elements are named `field.element`.
-fn remove_clashes(clashes: &mut FieldClashes, names: &[&str]) {
-    clashes.retain(|name, _| !name.split('.').next().is_some_and(|field| names.contains(&field)));
-    clashes.remove(clash_field::EXISTENCE);
+fn remove_clashes(clashes: &mut JsonText<FieldClashes>, names: &[&str]) {
+    clashes.change(|clashes| {
+        clashes.retain(|name, _| !name.split('.').next().is_some_and(|field| names.contains(&field)));
+        clashes.remove(clash_field::EXISTENCE);
+    });
 }
 
 fn check(fields: &PagePatch, kind: PageKind) -> ContentResult<()> {
@@ -97,7 +99,7 @@ fn check(fields: &PagePatch, kind: PageKind) -> ContentResult<()> {
             return Err(invalid("slug", format!("must be at most {MAX_SLUG} characters")));
         }
     }
-    fields.variables.as_ref().map_or(Ok(()), check_variables)
+    fields.variables.as_ref().map_or(Ok(()), |variables| check_variables(&variables.value()))
 }
 
 /// Rejects a new page that lacks fields required for its kind.
@@ -122,7 +124,7 @@ pub struct ReusablePatch {
     pub title: Option<String>,
     pub body: Option<NewBody>,
     /// The source of a computed block.
-    pub computed: Option<Option<Value>>,
+    pub computed: Option<Option<JsonText<Value>>>,
     /// The seed from which the ids of computed blocks are derived.
     pub computed_seed: Option<Option<String>>,
     /// The Git blob of the block.
@@ -130,7 +132,7 @@ pub struct ReusablePatch {
     /// The hash of the source file's text, which must already be stored.
     pub source: Option<Option<Hash>>,
     /// All front matter fields that the platform does not interpret.
-    pub extra: Option<BTreeMap<String, Value>>,
+    pub extra: Option<JsonText<ExtraFields>>,
 }
 
 impl ReusablePatch {

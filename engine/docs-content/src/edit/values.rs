@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use bytes::Bytes;
-use docs_model::{FileId, PageId, ReusableId, VariableValue};
+use docs_model::{FileId, JsonText, PageId, ReusableId, VariableValue};
 use docs_store::Key;
 
 use super::{
@@ -180,7 +180,7 @@ impl EditState<'_, '_> {
             let key = keys::variable(name);
             match value {
                 Some(value) => {
-                    let entry = VariableEntry { value: value.clone(), clash: BTreeMap::new() };
+                    let entry = VariableEntry { value: value.clone(), clash: JsonText::default() };
                     plan.changes.put(key, encode(&entry)?);
                 }
                 None => plan.changes.remove(key),

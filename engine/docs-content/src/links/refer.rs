@@ -8,7 +8,7 @@ use docs_markup::{
     reference::parse_path,
     syntax::tag,
 };
-use docs_model::{ContentRef, LinkRelation, PageCover};
+use docs_model::{ContentRef, JsonText, LinkRelation, PageCover};
 use serde_json::Value;
 
 use super::super::{
@@ -39,7 +39,7 @@ pub(crate) struct LinkFields {
     pub(crate) body: Body,
     cover: Option<PageCover>,
     target: Option<ContentRef>,
-    computed: Option<Value>,
+    computed: Option<JsonText<Value>>,
 }
 
 impl From<&PageEntry> for LinkFields {
@@ -88,7 +88,8 @@ impl LinkFields {
         if let Some(target) = &self.target {
             add(target.clone(), LinkRelation::Reference);
         }
-        let sources = self.computed.as_ref().and_then(|it| it.get("dependencies")).and_then(Value::as_object);
+        let computed = self.computed.as_ref().map(JsonText::value);
+        let sources = computed.as_ref().and_then(|it| it.get("dependencies")).and_then(Value::as_object);
         for source in sources.into_iter().flatten() {
             // The source of a computed page is stored as given and does not necessarily contain a reference.
             let reference = source.1.get("ref").and_then(|it| serde_json::from_value(it.clone()).ok());

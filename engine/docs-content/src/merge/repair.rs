@@ -73,7 +73,7 @@ impl Tree<'_, '_> {
         if let Some(Some(entry)) = self.pages.get_mut(id) {
             entry.parent = parent;
             entry.rank = rank;
-            entry.clash.insert(clash_field::POSITION.to_owned(), clash);
+            entry.clash.change(|clashes| drop(clashes.insert(clash_field::POSITION.to_owned(), clash)));
         }
     }
 

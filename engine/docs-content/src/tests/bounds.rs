@@ -52,7 +52,7 @@ fn edits_at_once_make_what_edits_one_by_one_make() {
         blob: Hash::compute(b"png"),
         parts: None,
         git: None,
-        clash: FieldClashes::new(),
+        clash: JsonText::default(),
     };
     let put =
         |n: usize, name: &str| Edit::PutFile { file: format!("f{n}").parse().unwrap(), entry: file(name) };
@@ -237,7 +237,7 @@ fn files_and_reusable_contents_are_bounded() {
         blob: Hash::compute(b"png"),
         parts: None,
         git: None,
-        clash: FieldClashes::new(),
+        clash: JsonText::default(),
     };
     let file = |n: usize| BuildItem::File(format!("f{n:05}").parse().unwrap(), entry.clone());
     let fields = ReusablePatch { title: Some("a".into()), ..ReusablePatch::default() };

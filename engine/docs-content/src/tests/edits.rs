@@ -140,7 +140,7 @@ fn refusals_name_the_field() {
     let both = PagePatch { emoji: Some(Some("🚀".into())), icon: Some(Some("rocket".into())), ..patch() };
     assert_eq!(refusal(&content, root, &update(both)), (0, "icon"));
     for (name, value) in [("1a", text(1)), ("a-b", text(1)), ("a", text(257))] {
-        let variables = Some([(name.to_owned(), value)].into());
+        let variables = Some(docs_model::Variables::from([(name.to_owned(), value)]).into());
         assert_eq!(refusal(&content, root, &update(PagePatch { variables, ..patch() })), (0, "variables"));
     }
     let revert = [Edit::RevertPage { page: id(77), to: root }];
@@ -230,7 +230,7 @@ fn files_reusables_and_variables_are_stored() {
         blob: Hash::compute(b"png"),
         parts: None,
         git: None,
-        clash: FieldClashes::new(),
+        clash: JsonText::default(),
     };
     let mut edits: Vec<Edit> = (0..30)
         .map(|n| Edit::PutFile { file: format!("f{n:02}").parse().unwrap(), entry: file("a.png") })

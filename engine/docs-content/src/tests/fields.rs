@@ -34,9 +34,9 @@ impl Sample for PageCover {
     }
 }
 
-impl Sample for Variables {
+impl Sample for JsonText<Variables> {
     fn sample() -> Self {
-        [("v".to_owned(), VariableValue::Boolean(true))].into()
+        Variables::from([("v".to_owned(), VariableValue::Boolean(true))]).into()
     }
 }
 
@@ -46,9 +46,9 @@ impl Sample for ContentRef {
     }
 }
 
-impl Sample for Value {
+impl Sample for JsonText<Value> {
     fn sample() -> Self {
-        json!({ "type": "sample" })
+        json!({ "type": "sample" }).into()
     }
 }
 
@@ -71,7 +71,6 @@ macro_rules! fields {
     ($(
         $(#[$doc:meta])*
         $name:ident: $type:ty = $json:literal $attribute:ident
-        $(stored { $(#[$stored:meta])* })?
         $(change { $(#[$change:meta])* $changed:ty })?
         $(request { $(#[$request:meta])* $input:ty })?;
     )*) => {
@@ -124,20 +123,22 @@ fn diff_reports_each_changed_field() {
 #[test]
 fn patching_a_field_sets_it_and_resolves_its_clashes() {
     let clash = || FieldClash { other: json!(1), base: json!(2), request: json!(3) };
-    let all = || fields().into_iter().map(|field| (field.name.to_owned(), clash()));
+    let all =
+        || -> FieldClashes { fields().into_iter().map(|field| (field.name.to_owned(), clash())).collect() };
     for Field { name, page: wanted, patch: fields, .. } in fields() {
         assert_eq!(fields.names(), [name]);
         assert_eq!(PagePatch::default().overlaid(fields.clone()), fields, "{name}");
         assert_eq!(fields.clone().overlaid(PagePatch::default()), fields, "{name}");
-        let mut page = PageEntry { clash: all().collect(), ..plain() };
+        let mut clashes = all();
+        clashes.insert(format!("{name}.part"), clash());
+        clashes.insert(clash_field::EXISTENCE.to_owned(), clash());
+        let mut page = PageEntry { clash: clashes.into(), ..plain() };
         if name == "target" {
             page.kind = PageKind::Link;
         }
-        page.clash.insert(format!("{name}.part"), clash());
-        page.clash.insert(clash_field::EXISTENCE.to_owned(), clash());
         patch::apply(&fields, &mut page).unwrap();
-        let left: FieldClashes = all().filter(|(field, _)| field != name).collect();
-        assert_eq!(std::mem::take(&mut page.clash), left, "{name}");
+        let left: FieldClashes = all().into_iter().filter(|(field, _)| field != name).collect();
+        assert_eq!(std::mem::take(&mut page.clash).value(), left, "{name}");
         // The slug depends on siblings, which are unknown here.
         let kind = page.kind;
         let slug = if name == "slug" { String::new() } else { wanted.slug.clone() };
@@ -151,16 +152,18 @@ fn reusable_patch_resolves_clashes_of_the_fields_it_sets() {
     let names = ["title", "computed", "computedSeed", "extra.key", "existence"];
     let cases: [(ReusablePatch, &[&str]); 5] = [
         (ReusablePatch { title: Some("New".into()), ..Default::default() }, &["title"]),
-        (ReusablePatch { computed: Some(Some(json!({}))), ..Default::default() }, &["computed"]),
+        (ReusablePatch { computed: Some(Some(json!({}).into())), ..Default::default() }, &["computed"]),
         (ReusablePatch { computed: Some(None), ..Default::default() }, &["computed"]),
         (ReusablePatch { computed_seed: Some(None), ..Default::default() }, &["computedSeed"]),
         (ReusablePatch { extra: Some(Default::default()), ..Default::default() }, &["extra.key"]),
     ];
     for (fields, decided) in cases {
         let mut entry = ReusableEntry::new("Old");
-        entry.clash = names.iter().map(|name| ((*name).to_owned(), clash())).collect();
+        let clashes: FieldClashes = names.iter().map(|name| ((*name).to_owned(), clash())).collect();
+        entry.clash = clashes.into();
         fields.apply(&mut entry).unwrap();
-        let left: Vec<&str> = entry.clash.keys().map(String::as_str).collect();
+        let clashes = entry.clash.value();
+        let left: Vec<&str> = clashes.keys().map(String::as_str).collect();
         let mut expected: Vec<&str> =
             names.into_iter().filter(|name| *name != "existence" && !decided.contains(name)).collect();
         expected.sort_unstable();

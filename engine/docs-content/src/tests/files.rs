@@ -22,7 +22,7 @@ fn entry(name: &str) -> FileEntry {
         blob: Hash::compute(b"1"),
         parts: None,
         git: None,
-        clash: FieldClashes::new(),
+        clash: JsonText::default(),
     }
 }
 

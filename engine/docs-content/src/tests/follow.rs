@@ -48,7 +48,7 @@ fn frames(content: &Content, root: Hash) -> Vec<(PageId, PageEntry)> {
         title: entry.title.to_uppercase(),
         description: entry.description.as_ref().map(|text| text.to_uppercase()),
         body: Body::Empty,
-        clash: FieldClashes::new(),
+        clash: JsonText::default(),
         ..entry.clone()
     };
     tree.pages().iter().map(|page| (page.id.clone(), bare(&page.entry))).collect()

@@ -25,7 +25,7 @@ fn put_file(n: usize) -> Edit {
         blob: Hash::compute(b"png"),
         parts: None,
         git: None,
-        clash: FieldClashes::new(),
+        clash: JsonText::default(),
     };
     Edit::PutFile { file: file_id(n), entry }
 }
@@ -183,7 +183,7 @@ fn covers_targets_and_sources_of_computed_pages_are_links() {
         "type": "builtin:openapi",
         "dependencies": { "spec": { "ref": { "kind": "openapi", "spec": "pets" } }, "other": { "ref": 5 } }
     });
-    let computed = PagePatch { computed: Some(Some(computed)), ..PagePatch::from_title("Computed") };
+    let computed = PagePatch { computed: Some(Some(computed.into())), ..PagePatch::from_title("Computed") };
     let new = |n, kind, fields| Edit::InsertPage(Box::new(NewPage::new(id(n), kind, fields)));
     let edits = [
         put_file(1),

@@ -90,14 +90,14 @@ fn field_conflict_keeps_request_value_and_stores_all_sides() {
     assert_eq!(merged.conflicted, 1);
     let entry = page(&content, merged.root, 1);
     assert_eq!(entry.title, "Request");
-    let clash = &entry.clash["title"];
+    let clash = &entry.clash.value()["title"];
     assert_eq!(
         (&clash.other, &clash.base, &clash.request),
         (&"Main".into(), &"One".into(), &"Request".into())
     );
     assert_eq!(now(content.view(DOMAIN, merged.root).conflicted(None, 10)).unwrap(), [id(1)]);
     let decided = apply(&content, merged.root, &[titled(1, "Both")]);
-    assert!(page(&content, decided, 1).clash.is_empty());
+    assert!(page(&content, decided, 1).clash.is_default());
     assert_eq!(now(content.view(DOMAIN, decided).counts()).unwrap().conflicted, 0);
     sound(&content, decided);
 }
@@ -182,7 +182,7 @@ fn moves_that_form_a_cycle_are_undone_on_the_request_side() {
     let (content, merged) = merged(&[moved(1, Some(2), None)], &[moved(2, Some(1), None)]);
     assert_eq!(conflicts(&merged), [(id(2).to_string(), Conflict::Cycle)]);
     assert_eq!(outline(&content, merged.root), "page00002 two\n  page00001 one\n    page00003 three\n");
-    assert!(page(&content, merged.root, 2).clash.contains_key(clash_field::POSITION));
+    assert!(page(&content, merged.root, 2).clash.value().contains_key(clash_field::POSITION));
 }
 
 #[test]
@@ -212,20 +212,21 @@ fn a_swap_of_slugs_is_no_conflict() {
 #[test]
 fn page_variables_merge_by_key() {
     let with = |pairs: &[(&str, &str)]| {
-        let variables =
+        let variables: docs_model::Variables =
             variables(pairs).into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
         Edit::UpdatePage {
             page: id(1),
-            fields: Box::new(PagePatch { variables: Some(variables), ..PagePatch::default() }),
+            fields: Box::new(PagePatch { variables: Some(variables.into()), ..PagePatch::default() }),
         }
     };
     let (content, merged) =
         merged(&[with(&[("a", "1"), ("c", "main")])], &[with(&[("b", "2"), ("c", "request")])]);
     assert_eq!(conflicts(&merged), [(id(1).to_string(), Conflict::Field { field: "variables.c".into() })]);
     let entry = page(&content, merged.root, 1);
-    let found: Vec<&String> = entry.variables.keys().collect();
+    let variables = entry.variables.value();
+    let found: Vec<&String> = variables.keys().collect();
     assert_eq!(found, ["a", "b", "c"]);
-    assert_eq!(serde_json::to_value(&entry.variables["c"]).unwrap(), "request");
+    assert_eq!(serde_json::to_value(&variables["c"]).unwrap(), "request");
     let decided = apply(&content, merged.root, &[with(&[("c", "x")])]);
     assert!(!page(&content, decided, 1).is_conflicted());
 }
@@ -240,7 +241,7 @@ fn files_reusables_and_variables_merge_too() {
         blob: Hash::compute(bytes),
         parts: None,
         git: None,
-        clash: FieldClashes::new(),
+        clash: JsonText::default(),
     };
     let put = |n: &str, entry| Edit::PutFile { file: n.parse().unwrap(), entry };
     let (content, base) = base();

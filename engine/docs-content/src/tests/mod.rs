@@ -16,7 +16,7 @@ use std::{collections::BTreeMap, future::Future, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use docs_memstore::MemObjects;
-use docs_model::PageId;
+use docs_model::{JsonText, PageId};
 use docs_store::{Hash, Objects};
 use futures_util::FutureExt as _;
 

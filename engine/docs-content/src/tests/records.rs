@@ -1,6 +1,8 @@
 //! Tests of record serialization. Stored records must remain readable, so the expected texts must never change.
 
-use docs_model::{ContentRef, Dimensions, GitBlob, PageCover, PageLayout, VariableValue};
+use docs_model::{
+    ContentRef, Dimensions, ExtraFields, GitBlob, PageCover, PageLayout, VariableValue, Variables,
+};
 use serde_json::json;
 
 use super::*;
@@ -28,9 +30,9 @@ fn hash() -> Hash {
 
 const HASH: &str = "qmogqmp5zgrqtjggntb4wl5doqfbadnixbww72dotosa322qvimq";
 
-fn clash() -> FieldClashes {
+fn clash() -> JsonText<FieldClashes> {
     let clash = FieldClash { other: json!("a"), base: json!(null), request: json!({ "b": 1, "a": [2] }) };
-    [("title".to_owned(), clash)].into()
+    FieldClashes::from([("title".to_owned(), clash)]).into()
 }
 
 const CLASH: &str = r#""clash":{"title":{"other":"a","base":null,"request":{"a":[2],"b":1}}}"#;
@@ -52,12 +54,12 @@ fn a_document_is_stored_with_all_its_fields() {
         hidden: true,
         no_index: true,
         no_robots_index: true,
-        variables: [("v".to_owned(), VariableValue::Boolean(true))].into(),
+        variables: Variables::from([("v".to_owned(), VariableValue::Boolean(true))]).into(),
         condition: Some("visitor.claims.x".into()),
         created_at: Some(time(0)),
         updated_at: Some(time(1)),
         git: Some(GitBlob { oid: "0a".into(), path: "start.md".into(), executable: false }),
-        extra: [("tags".to_owned(), json!({ "z": 1, "a": 2 }))].into(),
+        extra: ExtraFields::from([("tags".to_owned(), json!({ "z": 1, "a": 2 }))]).into(),
         body: Body::Text(hash()),
         clash: clash(),
         ..PageEntry::new(PageKind::Document, "Start", Rank::nth(0))
@@ -89,7 +91,7 @@ fn stored_form_of_groups_links_and_computed_pages_is_stable() {
         &PageEntry { target, ..page(PageKind::Link) },
         r#"{"kind":"link","rank":"V00z","title":"T","target":{"kind":"url","url":"https://example.com"}}"#,
     );
-    let computed = Some(json!({ "type": "builtin:openapi", "props": { "models": true } }));
+    let computed = Some(json!({ "type": "builtin:openapi", "props": { "models": true } }).into());
     let seed = Some("s".to_owned());
     golden(
         &PageEntry { computed, computed_seed: seed, ..page(PageKind::Computed) },
@@ -138,7 +140,7 @@ fn a_reusable_content_is_stored_with_all_its_fields() {
     let entry = ReusableEntry {
         body: Body::Text(hash()),
         git: Some(GitBlob { oid: "0c".into(), path: "x.md".into(), executable: false }),
-        extra: [("a".to_owned(), json!(null))].into(),
+        extra: ExtraFields::from([("a".to_owned(), json!(null))]).into(),
         clash: clash(),
         ..ReusableEntry::new("Shared")
     };
@@ -154,7 +156,7 @@ fn a_reusable_content_is_stored_with_all_its_fields() {
 
 #[test]
 fn variable_is_stored_as_an_object_with_its_value() {
-    let entry = VariableEntry { value: VariableValue::Text("x".into()), clash: FieldClashes::new() };
+    let entry = VariableEntry { value: VariableValue::Text("x".into()), clash: JsonText::default() };
     golden(&entry, r#"{"value":"x"}"#);
 }
 

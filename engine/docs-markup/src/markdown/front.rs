@@ -3,8 +3,8 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use docs_model::{
-    ContentRef, CoverMask, CoverSize, PageCover, PageLayout, PageWidth, VariableValue, web_url::web_url,
-    without_nul,
+    ContentRef, CoverMask, CoverSize, JsonText, PageCover, PageLayout, PageWidth, VariableValue,
+    web_url::web_url, without_nul,
 };
 use serde_json::{Map, Value};
 use serde_saphyr::NonFiniteFloatPolicy;
@@ -172,12 +172,12 @@ impl FrontMatterReader<'_> {
         fields.no_index = self.take("noIndex", flag);
         fields.no_robots_index = self.take("noRobotsIndex", flag);
         fields.condition = self.take("if", condition).map(non_empty);
-        fields.variables = self.take("vars", variables);
+        fields.variables = self.take("vars", variables).map(JsonText::from);
         fields.layout = self.layout().map(Some);
         front.cover = self.cover();
         if !self.keys.is_empty() {
             let rest = std::mem::take(&mut self.keys);
-            front.fields.extra = Some(rest.into_iter().collect());
+            front.fields.extra = Some(JsonText::new(&rest.into_iter().collect()));
         }
         front
     }

@@ -75,7 +75,8 @@ impl PageSource<'_> {
             fields.emoji = Some(heading.emoji.clone());
         }
         if let Some(other) = fields.title.replace(title).filter(|other| *other != heading.title) {
-            fields.extra.get_or_insert_default().insert("title".to_owned(), other.into());
+            let extra = fields.extra.get_or_insert_default();
+            extra.change(|fields| drop(fields.insert("title".to_owned(), other.into())));
         }
         fields
     }

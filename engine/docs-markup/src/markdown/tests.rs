@@ -19,7 +19,7 @@ fn front_matter_becomes_fields() {
     assert_eq!(fields.icon, Some(Some("rocket".into())));
     assert_eq!((fields.hidden, fields.no_index, fields.no_robots_index), (Some(true), Some(false), None));
     assert_eq!(fields.condition, Some(Some("visitor.claims.beta".into())));
-    let variables = fields.variables.as_ref().unwrap();
+    let variables = fields.variables.as_ref().unwrap().value();
     assert_eq!(variables["name"], VariableValue::Text("x".into()));
     assert_eq!(variables["on"], VariableValue::Boolean(true));
     assert_eq!(serde_json::to_value(&variables["version"]).unwrap(), json!(1.5));
@@ -73,7 +73,7 @@ fn unreadable_front_matter_is_text_with_a_warning() {
     assert_eq!(page.heading.map(|heading| heading.title).as_deref(), Some("Title"));
     let page = parse_page("---\nhidden: maybe\n---\n");
     assert_eq!((&*page.body, page.warnings.len()), ("", 1));
-    assert_eq!(page.front.fields.extra.unwrap()["hidden"], json!("maybe"));
+    assert_eq!(page.front.fields.extra.unwrap().value()["hidden"], json!("maybe"));
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn heading_and_front_matter_make_one_set_of_fields() {
     let fields = parse_page("---\ntitle: Long title\nhidden: true\n---\n# 🚀 Start\n").fields();
     assert_eq!((fields.title.as_deref(), fields.hidden), (Some("Start"), Some(true)));
     assert_eq!(fields.emoji, Some(Some("🚀".into())));
-    assert_eq!(fields.extra.unwrap()["title"], json!("Long title"));
+    assert_eq!(fields.extra.unwrap().value()["title"], json!("Long title"));
     let fields = parse_page("---\nicon: rocket\n---\n# 🚀 Start\n").fields();
     assert_eq!((fields.title.as_deref(), fields.emoji), (Some("🚀 Start"), None));
     let fields = parse_page("---\ntitle: Start\n---\nText\n").fields();
@@ -189,7 +189,7 @@ fn invalid_variables_are_preserved_as_extra_fields() {
         let text = format!("---\n{yaml}---\n");
         let page = parse_page(&text);
         assert_eq!((page.front.fields.variables.as_ref(), page.warnings.len()), (None, 1), "{yaml}");
-        assert!(page.front.fields.extra.unwrap().contains_key("vars"));
+        assert!(page.front.fields.extra.unwrap().value().contains_key("vars"));
     }
 }
 

@@ -8,8 +8,9 @@ use crate::{
     Result,
     content::{self, Content, FileEntry, PageEntry, ReusableEntry, RevisionChange, View},
     model::{
-        Changed, ChangedFile, ChangedPage, ChangedReusableContent, FileAttributes, FileId, PageAttributes,
-        PageId, ReusableContentAttributes, ReusableId, RevisionSemanticChanges, SemanticChange, SpaceId,
+        Changed, ChangedFile, ChangedPage, ChangedReusableContent, FileAttributes, FileId, JsonText,
+        PageAttributes, PageId, ReusableContentAttributes, ReusableId, RevisionSemanticChanges,
+        SemanticChange, SpaceId,
     },
     platform::{
         access,
@@ -248,7 +249,10 @@ impl ChangePresenter<'_> {
         Ok(ReusableContentAttributes {
             title: Changed::from_values(Some(before.title.clone()), Some(after.title.clone())),
             document: Changed::from_values(document(before)?, document(after)?),
-            computed: Changed::from_values(before.computed.clone(), after.computed.clone()),
+            computed: Changed::from_values(
+                before.computed.as_ref().map(JsonText::value),
+                after.computed.as_ref().map(JsonText::value),
+            ),
         })
     }
 

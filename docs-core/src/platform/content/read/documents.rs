@@ -81,7 +81,7 @@ impl ContentSnapshot {
         let mut seen =
             tree.pages().iter().zip(shown.iter()).filter(|(_, shown)| **shown).map(|(page, _)| page);
         if let Some(page) = seen.find(|page| page.entry.body == *body) {
-            return Ok(page.entry.variables.clone());
+            return Ok(page.entry.variables.value());
         }
         // A preview also returns the ids of documents in change requests and former revisions. File URLs of a preview
         // are those of its member.
@@ -187,7 +187,7 @@ impl Platform {
             true => self.document_id(&at.space().id, &entry.body, entry.expansions)?,
             false => None,
         };
-        let document = filter.document(document, &entry.variables, evaluated).await?;
+        let document = filter.document(document, &entry.variables.value(), evaluated).await?;
         Ok(Some(ShownDocument { document, id }))
     }
 

@@ -152,8 +152,9 @@ impl ReadableRevision {
                     page.markdown = Some(match document.is_same_for_all() && !shown.dereferenced {
                         true => text.to_string(),
                         false => {
-                            let document =
-                                self.shown_document(filter, document, &entry.variables, shown, meter).await?;
+                            let document = self
+                                .shown_document(filter, document, &entry.variables.value(), shown, meter)
+                                .await?;
                             // Blocks without expressions keep their original text.
                             let shown = run_blocking(move || document::update_blocks(&text, &document)).await;
                             shown.ok_or_else(|| Error::internal("the Markdown was not written"))?
@@ -164,7 +165,7 @@ impl ReadableRevision {
                 ContentFormat::Document => {
                     let document = self.view.document(&entry.body, Rendering::Request).await?;
                     let document =
-                        self.shown_document(filter, document, &entry.variables, shown, meter).await?;
+                        self.shown_document(filter, document, &entry.variables.value(), shown, meter).await?;
                     page.document = Some(Arc::unwrap_or_clone(document));
                 }
             }

@@ -10,8 +10,8 @@ use crate::{
     content::{FileEntry, PageEntry, PageKind, ReusableEntry, clash_field, gitsync, yield_to_others},
     model::{
         ChangeRequest, ChangeRequestId, ComputedPage, ContentRef, DocumentPage, FileId, GitCommit, GroupPage,
-        Icon, LinkPage, PageBase, PageConflict, PageId, PageUrls, ReusableContent, ReusableId, Revision,
-        RevisionFile, RevisionObject, RevisionPage, RevisionType, RevisionUrls, Timestamp,
+        Icon, JsonText, LinkPage, PageBase, PageConflict, PageId, PageUrls, ReusableContent, ReusableId,
+        Revision, RevisionFile, RevisionObject, RevisionPage, RevisionType, RevisionUrls, Timestamp,
     },
     platform::{
         content::{files::Bearer, revisions::computed_type},
@@ -129,13 +129,13 @@ impl Platform {
                 markdown: None,
                 document: None,
                 document_id: self.document_id(&space.id, &entry.body, entry.expansions)?,
-                computed: entry.computed.clone(),
+                computed: entry.computed.as_ref().map(JsonText::value),
                 computed_seed: entry.computed_seed.clone(),
                 pages,
                 git: entry.git.clone().filter(|_| shown.git),
                 layout: entry.layout.unwrap_or_default(),
                 cover: entry.cover.clone(),
-                variables: (!entry.variables.is_empty()).then(|| entry.variables.clone()),
+                variables: (!entry.variables.is_default()).then(|| entry.variables.value()),
                 hidden: entry.hidden,
                 no_index: entry.no_index,
                 no_robots_index: entry.no_robots_index,
@@ -167,7 +167,7 @@ impl Platform {
             }
             PageKind::Computed => RevisionPage::Computed(ComputedPage {
                 base,
-                computed: entry.computed.clone().unwrap_or_default(),
+                computed: entry.computed.as_ref().map(JsonText::value).unwrap_or_default(),
             }),
         })
     }
@@ -183,7 +183,7 @@ impl Platform {
             id,
             document: self.document_id(&space.id, &entry.body, None)?,
             title: entry.title,
-            computed: entry.computed,
+            computed: entry.computed.as_ref().map(JsonText::value),
             computed_seed: entry.computed_seed,
             git: entry.git.filter(|_| shown.git),
         })
@@ -246,19 +246,19 @@ fn conflicts(entry: &PageEntry) -> Vec<PageConflict> {
         base: Value::Null,
         change_request: Value::Null,
     });
-    let fields = entry.clash.iter().map(|(field, clash)| {
+    let fields = entry.clash.value().into_iter().map(|(field, clash)| {
         // Only the parent of a position is shown; the rank is internal.
-        let shown = |value: &Value| match value {
-            Value::Object(place) if field == clash_field::POSITION => {
-                place.get("parent").cloned().unwrap_or_default()
+        let shown = |value: Value| match value {
+            Value::Object(mut place) if field == clash_field::POSITION => {
+                place.remove("parent").unwrap_or_default()
             }
-            value => value.clone(),
+            value => value,
         };
         PageConflict {
-            field: field.clone(),
-            current: shown(&clash.other),
-            base: shown(&clash.base),
-            change_request: shown(&clash.request),
+            current: shown(clash.other),
+            base: shown(clash.base),
+            change_request: shown(clash.request),
+            field,
         }
     });
     text.into_iter().chain(fields).collect()

@@ -491,7 +491,7 @@ impl<'a> FolderReader<'a> {
                 new(PageKind::Link, PagePatch { target, ..PagePatch::from_title(&page.title) })
             }
             PlannedKind::Computed { value } => {
-                let computed = Some(Some(value.clone()));
+                let computed = Some(Some(value.clone().into()));
                 new(PageKind::Computed, PagePatch { computed, ..PagePatch::from_title(&page.title) })
             }
         }

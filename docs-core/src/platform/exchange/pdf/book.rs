@@ -132,9 +132,14 @@ impl Platform {
         for (page, depth) in select_pages(shown.tree, shown.part)? {
             let document = match page.entry.kind {
                 PageKind::Document => {
-                    let variables = Some(&page.entry.variables);
+                    let variables = page.entry.variables.value();
                     let (document, text) = self
-                        .document(shown, (&page.entry.body, page.entry.expansions), variables, &mut reading)
+                        .document(
+                            shown,
+                            (&page.entry.body, page.entry.expansions),
+                            Some(&variables),
+                            &mut reading,
+                        )
                         .await?;
                     reading.texts.pages.push(text);
                     Some(document)

@@ -109,7 +109,7 @@ impl ConditionEvaluator {
         if let Some(holds) = decided.pages.get(id) {
             return *holds;
         }
-        let context = self.context.clone().with_page(&page.variables);
+        let context = self.context.clone().with_page(&page.variables.value());
         let holds = self.evaluate(&condition, &context, &mut self.budget.lock());
         decided.pages.insert(id.clone(), holds);
         holds

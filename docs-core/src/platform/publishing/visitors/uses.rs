@@ -174,7 +174,9 @@ impl ContentFilter {
     /// Reads a source. Returns `None` if it does not exist or exceeds the budget.
     async fn conditional_source(&self, source: &LinkSource) -> Result<Option<ConditionalSource>> {
         let found = match source {
-            LinkSource::Page(id) => self.view().page(id).await?.map(|entry| (entry.body, entry.variables)),
+            LinkSource::Page(id) => {
+                self.view().page(id).await?.map(|entry| (entry.body, entry.variables.value()))
+            }
             LinkSource::Reusable(id) => {
                 self.view().reusable(id).await?.map(|entry| (entry.body, Variables::new()))
             }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use docs_model::{CoverMask, CoverSize, PageLayout, PagePatch, PageWidth};
+use docs_model::{CoverMask, CoverSize, JsonText, PageLayout, PagePatch, PageWidth};
 use serde_json::{Map, Value, json};
 
 use super::yaml_entries;
@@ -30,7 +30,7 @@ const KEY_ORDER: [&str; 11] = [
 ///
 /// The title is not included, because it is in a heading or in the table of contents.
 pub(super) fn keys(fields: &PagePatch, cover: Option<&CoverSource>) -> Keys {
-    let mut keys: Keys = fields.extra.clone().unwrap_or_default();
+    let mut keys: Keys = fields.extra.as_ref().map(JsonText::value).unwrap_or_default();
     let rest = keys.remove("layout");
     let mut text = |key: &str, value: &Option<Option<String>>| {
         if let Some(Some(value)) = value {
@@ -45,7 +45,7 @@ pub(super) fn keys(fields: &PagePatch, cover: Option<&CoverSource>) -> Keys {
     for (key, _) in flags.into_iter().filter(|(_, value)| *value == Some(true)) {
         keys.insert(key.to_owned(), Value::Bool(true));
     }
-    if let Some(variables) = fields.variables.as_ref().filter(|variables| !variables.is_empty()) {
+    if let Some(variables) = fields.variables.as_ref().filter(|variables| !variables.is_default()) {
         keys.insert("vars".to_owned(), json!(variables));
     }
     if let Some(layout) = layout(fields.layout.flatten().unwrap_or_default(), rest) {

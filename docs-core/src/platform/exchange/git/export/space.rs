@@ -8,7 +8,7 @@ use crate::{
         FileEntry, PageEntry, PageKind, ReusableEntry, View,
         gitsync::{SpaceFile, SpaceInclude, SpaceOutline, SpacePage, SpacePageKind},
     },
-    model::{ContentRef, FileId, GitBlob, PageId, ReusableId},
+    model::{ContentRef, FileId, GitBlob, JsonText, PageId, ReusableId},
 };
 
 /// The records of a revision with their outline.
@@ -71,7 +71,9 @@ fn space_page(id: &PageId, entry: &PageEntry, before: Option<&Revision>) -> Spac
             let nowhere = || ContentRef::Url { url: String::new() };
             SpacePageKind::Link { target: entry.target.clone().unwrap_or_else(nowhere) }
         }
-        PageKind::Computed => SpacePageKind::Computed { value: entry.computed.clone().unwrap_or_default() },
+        PageKind::Computed => SpacePageKind::Computed {
+            value: entry.computed.as_ref().map(JsonText::value).unwrap_or_default(),
+        },
     };
     let was_without = before.and_then(|before| before.pages.get(id)).is_some_and(|page| page.git.is_none());
     let says_something = entry.git.is_some() || !entry.body.is_empty() || has_fields(entry);

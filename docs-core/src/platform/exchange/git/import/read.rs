@@ -21,8 +21,8 @@ use crate::{
         reference::{destination, parse_exact},
     },
     model::{
-        ContentRef, FileId, GitBlob, JobProgress, JobStage, MAX_TITLE, PageId, PageTooLong, ReusableId,
-        check_page_size,
+        ContentRef, FileId, GitBlob, JobProgress, JobStage, JsonText, MAX_TITLE, PageId, PageTooLong,
+        ReusableId, check_page_size,
     },
     platform::{
         exchange::{
@@ -430,8 +430,10 @@ impl<'a> Importer<'a> {
                 Ok(self.page_without_file(before, parent, PageKind::Link, fields))
             }
             PlannedKind::Computed { value } => {
-                let fields =
-                    PagePatch { computed: Some(Some(value.clone())), ..PagePatch::from_title(&page.title) };
+                let fields = PagePatch {
+                    computed: Some(Some(value.clone().into())),
+                    ..PagePatch::from_title(&page.title)
+                };
                 let before = self.before.computed.get_mut(&value.to_string()).and_then(VecDeque::pop_front);
                 Ok(self.page_without_file(before, parent, PageKind::Computed, fields))
             }
@@ -620,7 +622,7 @@ impl PreviousState {
                     before.links.entry((entry.title.clone(), target)).or_default().push_back((id, entry));
                 }
                 (PageKind::Computed, _) => {
-                    let value = entry.computed.clone().unwrap_or_default().to_string();
+                    let value = entry.computed.as_ref().map(JsonText::value).unwrap_or_default().to_string();
                     before.computed.entry(value).or_default().push_back((id, entry));
                 }
             }
