@@ -13,9 +13,9 @@ pub use docs_content::{
     GitFile, GitThing, LineMerger, Link, LinkCounts, LinkRange, LinkSource, LinkState, LinkTarget, MAX_RANK,
     MergeHunk, MovedPage, NewBody, NewPage, NotARank, NotTerms, PART_BYTES, PageEffect, PageEntry, PageKind,
     PagePatch, PageTexts, PageTree, Rank, Rendering, ReusableEntry, ReusablePatch, ReusableTexts,
-    RevisionChange, SharedDocument, Subject, Term, Terms, TextMerger, ThreeWay, TreePage, VariableEntry,
-    View, clash_field, document_allowance, evaluate, evaluate_for_visitor, is_numbered, map, parse_document,
-    run_in_place, run_on_text, templates,
+    RevisionChange, RevisionDiff, SharedDocument, Subject, Term, Terms, TextMerger, ThreeWay, TreePage,
+    VariableEntry, View, clash_field, document_allowance, evaluate, evaluate_for_visitor, is_numbered, map,
+    parse_document, run_in_place, run_on_text, templates,
 };
 pub use docs_expression as expression;
 pub use docs_markup::{

@@ -1,6 +1,11 @@
 //! Changes between two revisions, per page, file, reusable content block and variable.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    sync::Arc,
+    vec,
+};
 
 use docs_model::{FileId, PageId, ReusableId, VariableValue};
 use docs_store::{Hash, Key, key::last_segment};
@@ -11,8 +16,12 @@ use super::{
     keys,
     load::{MissingCollector, PassResult, Session},
     map::{self, Difference},
-    read,
+    offload::yield_to_others,
+    read::{self, KnownPages, PageHead},
 };
+
+/// Number of differing pages ordered before other tasks run.
+const DIFFERENCES_AT_ONCE: usize = 256;
 
 /// A page in a list of changes.
 #[derive(Clone, PartialEq, Debug)]
@@ -73,20 +82,149 @@ pub enum RevisionChange {
     VariablesEdited(BTreeMap<String, (Option<VariableValue>, Option<VariableValue>)>),
 }
 
+/// The changes from one revision to another, in this order: pages in reading order, with deleted pages at their previous
+/// position; reusable content blocks and files by id; variables. A change is decoded when the iterator returns it.
+pub struct RevisionDiff {
+    records: vec::IntoIter<Difference>,
+    variables: Vec<Difference>,
+    before: KnownPages<PageHead>,
+    after: KnownPages<PageHead>,
+    /// The second change of the last page.
+    second: Option<RevisionChange>,
+}
+
 impl Content {
-    /// Returns the changes from one revision to another, in this order: pages in reading order, with deleted pages at
-    /// their previous position; reusable content blocks and files by id; variables. The cost is proportional to the
-    /// differences.
+    /// Returns the changes from one revision to another. The cost is proportional to the differences.
     ///
     /// Changes of timestamps and Git metadata are ignored. [`Content::empty_hash`] need not be stored.
     ///
     /// # Errors
     /// [`ContentError`](super::ContentError) if the content cannot be read.
-    pub async fn diff(&self, domain: &str, before: Hash, after: Hash) -> ContentResult<Vec<RevisionChange>> {
+    pub async fn diff(&self, domain: &str, before: Hash, after: Hash) -> ContentResult<RevisionDiff> {
         let mut session = self.session(domain);
         session.add_nodes(vec![map::empty()]);
-        session.run(|session| changes(session, &before, &after)).await
+        let found = session.run(|session| differing_records(session, &before, &after)).await?;
+        let (mut reusables, mut files, mut variables) = (Vec::new(), Vec::new(), Vec::new());
+        let mut pages = Vec::new();
+        for difference in found {
+            match difference.key.split('!').next() {
+                Some(keys::PAGE) => pages.push(difference),
+                Some(keys::FILE) => files.push(difference),
+                Some(keys::REUSABLE) => reusables.push(difference),
+                _ => variables.push(difference),
+            }
+        }
+        let mut order = ReadingOrder::new(before, after);
+        for some in pages.chunks(DIFFERENCES_AT_ONCE) {
+            session
+                .run(|session| {
+                    let mut gather = MissingCollector::default();
+                    for difference in some {
+                        gather.ask(order.add(session, difference))?;
+                    }
+                    gather.finish()
+                })
+                .await?;
+            yield_to_others().await;
+        }
+        let (mut records, [before, after]) = order.finish();
+        records.append(&mut reusables);
+        records.append(&mut files);
+        Ok(RevisionDiff { records: records.into_iter(), variables, before, after, second: None })
     }
+}
+
+impl fmt::Debug for RevisionDiff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RevisionDiff").field("records", &self.records.len()).finish_non_exhaustive()
+    }
+}
+
+impl Iterator for RevisionDiff {
+    type Item = ContentResult<RevisionChange>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(change) = self.second.take() {
+            return Some(Ok(change));
+        }
+        while let Some(difference) = self.records.next() {
+            if let Some(change) = self.record_change(&difference).transpose() {
+                return Some(change);
+            }
+        }
+        self.variable_changes().transpose()
+    }
+}
+
+impl RevisionDiff {
+    /// Skips the next change if it creates or deletes an item, without decoding the item. Returns `true` if it was
+    /// skipped.
+    pub fn skip_created_or_deleted(&mut self) -> bool {
+        let next = self.records.as_slice().first().filter(|_| self.second.is_none());
+        let skipped = next.is_some_and(|next| next.before.is_some() != next.after.is_some());
+        if skipped {
+            self.records.next();
+        }
+        skipped
+    }
+
+    fn record_change(&mut self, difference: &Difference) -> ContentResult<Option<RevisionChange>> {
+        match difference.key.split('!').next() {
+            Some(keys::FILE) => file_change(difference),
+            Some(keys::REUSABLE) => reusable_change(difference),
+            _ => self.page_change(difference),
+        }
+    }
+
+    /// Returns the first change of a page, and retains the second one.
+    fn page_change(&mut self, difference: &Difference) -> ContentResult<Option<RevisionChange>> {
+        let id: PageId = keys::id(&difference.key)?;
+        let (before, after) = match decode_both::<PageEntry>(difference)? {
+            (Some(before), Some(after)) => (before, after),
+            (None, Some(entry)) => {
+                return Ok(Some(RevisionChange::PageCreated(changed_page(&self.after, id, entry)?)));
+            }
+            (Some(entry), None) => {
+                return Ok(Some(RevisionChange::PageDeleted(changed_page(&self.before, id, entry)?)));
+            }
+            (None, None) => return Ok(None),
+        };
+        let page = changed_page(&self.after, id, after)?;
+        let attributes = before.differences(&page.entry);
+        let moved = ((&before.parent, &before.rank) != (&page.entry.parent, &page.entry.rank)).then(|| {
+            let (before, after) = (before.parent.clone(), page.entry.parent.clone());
+            RevisionChange::PageMoved { page: page.clone(), before, after }
+        });
+        let edited = (!attributes.is_empty()).then(|| RevisionChange::PageEdited {
+            page,
+            before: Box::new(before),
+            attributes,
+        });
+        Ok(match moved {
+            Some(moved) => {
+                self.second = edited;
+                Some(moved)
+            }
+            None => edited,
+        })
+    }
+
+    fn variable_changes(&mut self) -> ContentResult<Option<RevisionChange>> {
+        let mut changed = BTreeMap::new();
+        for difference in std::mem::take(&mut self.variables) {
+            let (old, new) = decode_both::<VariableEntry>(&difference)?;
+            let (old, new) = (old.map(|v| v.value), new.map(|v| v.value));
+            if old != new {
+                changed.insert(last_segment(&difference.key), (old, new));
+            }
+        }
+        Ok((!changed.is_empty()).then_some(RevisionChange::VariablesEdited(changed)))
+    }
+}
+
+fn changed_page(known: &KnownPages<PageHead>, id: PageId, entry: PageEntry) -> ContentResult<ChangedPage> {
+    let path = read::path_below(&known.known_ancestors(entry.parent.as_ref())?, &entry.slug);
+    Ok(ChangedPage { id, path, entry: Box::new(entry) })
 }
 
 /// Returns the records that differ, in key order.
@@ -99,40 +237,84 @@ pub(crate) fn differing_records(
     Ok(map::diff(session, before, after, &ranges)?)
 }
 
-/// The position of a page in reading order: the ranks and ids of its ancestors from the top level down, and its own.
-type Position = Vec<(Rank, PageId)>;
+/// One of the two revisions of a comparison.
+struct Side {
+    root: Hash,
+    known: KnownPages<PageHead>,
+    /// The places of the pages in [`ReadingOrder::places`].
+    places: HashMap<PageId, usize>,
+}
 
-fn changes(session: &Session<'_>, before: &Hash, after: &Hash) -> PassResult<Vec<RevisionChange>> {
-    let mut pages: Vec<(Position, RevisionChange)> = Vec::new();
-    let (mut files, mut reusables) = (Vec::new(), Vec::new());
-    let mut variables = BTreeMap::new();
-    let mut gather = MissingCollector::default();
-    for difference in differing_records(session, before, after)? {
-        match difference.key.split('!').next() {
-            Some(keys::PAGE) => {
-                let found = gather.ask(page_changes(session, before, after, &difference))?;
-                pages.extend(found.unwrap_or_default());
+impl Side {
+    fn new(root: Hash) -> Self {
+        Self { root, known: KnownPages::default(), places: HashMap::new() }
+    }
+}
+
+/// A page, or the top level, and its children in both revisions.
+#[derive(Default)]
+struct Place {
+    children: BTreeMap<(Rank, PageId), usize>,
+    difference: Option<Difference>,
+}
+
+/// The changed pages of two revisions below their ancestors. Deleted pages are at their previous position.
+struct ReadingOrder {
+    before: Side,
+    after: Side,
+    /// The first place is the top level.
+    places: Vec<Place>,
+}
+
+impl ReadingOrder {
+    fn new(before: Hash, after: Hash) -> Self {
+        Self { before: Side::new(before), after: Side::new(after), places: vec![Place::default()] }
+    }
+
+    fn add(&mut self, session: &Session<'_>, difference: &Difference) -> PassResult<()> {
+        let (side, value) = match (&difference.before, &difference.after) {
+            (_, Some(after)) => (&mut self.after, after),
+            (Some(before), None) => (&mut self.before, before),
+            (None, None) => return Ok(()),
+        };
+        let id: PageId = keys::id(&difference.key)?;
+        let head = Arc::new(decode::<PageHead>(&difference.key, value)?);
+        side.known.insert(id.clone(), Arc::clone(&head));
+        let (mut chain, mut place, mut above) = (vec![(id, Arc::clone(&head))], 0, head.parent.clone());
+        while let Some(id) = above {
+            if let Some(known) = side.places.get(&id) {
+                place = *known;
+                break;
             }
-            Some(keys::FILE) => files.extend(file_change(&difference)?),
-            Some(keys::REUSABLE) => reusables.extend(reusable_change(&difference)?),
-            _ => {
-                let (old, new) = decode_both::<VariableEntry>(&difference)?;
-                let (old, new) = (old.map(|v| v.value), new.map(|v| v.value));
-                if old != new {
-                    variables.insert(last_segment(&difference.key), (old, new));
-                }
+            if chain.len() > read::CYCLE_DEPTH {
+                return Err(read::cycle(&id));
             }
+            let head = side.known.parent(session, &side.root, &id)?;
+            above = head.parent.clone();
+            chain.push((id, head));
         }
+        for (id, head) in chain.into_iter().rev() {
+            let next = self.places.len();
+            place = *self.places[place].children.entry((head.rank.clone(), id.clone())).or_insert(next);
+            if place == next {
+                self.places.push(Place::default());
+            }
+            side.places.insert(id, place);
+        }
+        self.places[place].difference = Some(difference.clone());
+        Ok(())
     }
-    gather.finish()?;
-    pages.sort_by(|a, b| a.0.cmp(&b.0));
-    let mut out: Vec<RevisionChange> = pages.into_iter().map(|(_, change)| change).collect();
-    out.append(&mut reusables);
-    out.append(&mut files);
-    if !variables.is_empty() {
-        out.push(RevisionChange::VariablesEdited(variables));
+
+    /// Returns the differences in reading order, and the pages of both revisions that were read.
+    fn finish(mut self) -> (Vec<Difference>, [KnownPages<PageHead>; 2]) {
+        let (mut out, mut stack) = (Vec::new(), vec![0]);
+        while let Some(place) = stack.pop() {
+            let place = std::mem::take(&mut self.places[place]);
+            out.extend(place.difference);
+            stack.extend(place.children.into_values().rev());
+        }
+        (out, [self.before.known, self.after.known])
     }
-    Ok(out)
 }
 
 fn decode_both<T: serde::de::DeserializeOwned>(
@@ -140,56 +322,6 @@ fn decode_both<T: serde::de::DeserializeOwned>(
 ) -> ContentResult<(Option<T>, Option<T>)> {
     let read = |bytes: &Option<bytes::Bytes>| bytes.as_ref().map(|b| decode(&difference.key, b)).transpose();
     Ok((read(&difference.before)?, read(&difference.after)?))
-}
-
-fn page_changes(
-    session: &Session<'_>,
-    old_root: &Hash,
-    new_root: &Hash,
-    difference: &Difference,
-) -> PassResult<Vec<(Position, RevisionChange)>> {
-    let id: PageId = keys::id(&difference.key)?;
-    let (before, after) = decode_both::<PageEntry>(difference)?;
-    let mut out = Vec::new();
-    match (before, after) {
-        (None, Some(entry)) => {
-            let (at, page) = page_position(session, new_root, id, entry)?;
-            out.push((at, RevisionChange::PageCreated(page)));
-        }
-        (Some(entry), None) => {
-            let (at, page) = page_position(session, old_root, id, entry)?;
-            out.push((at, RevisionChange::PageDeleted(page)));
-        }
-        (Some(before), Some(after)) => {
-            let (at, page) = page_position(session, new_root, id, after)?;
-            let attributes = before.differences(&page.entry);
-            if (&before.parent, &before.rank) != (&page.entry.parent, &page.entry.rank) {
-                let (old, new) = (before.parent.clone(), page.entry.parent.clone());
-                out.push((
-                    at.clone(),
-                    RevisionChange::PageMoved { page: page.clone(), before: old, after: new },
-                ));
-            }
-            if !attributes.is_empty() {
-                out.push((at, RevisionChange::PageEdited { page, before: Box::new(before), attributes }));
-            }
-        }
-        (None, None) => {}
-    }
-    Ok(out)
-}
-
-fn page_position(
-    session: &Session<'_>,
-    root: &Hash,
-    id: PageId,
-    entry: PageEntry,
-) -> PassResult<(Position, ChangedPage)> {
-    let above = read::ancestors(session, root, &entry)?;
-    let mut position: Position = above.iter().rev().map(|(id, e)| (e.rank.clone(), id.clone())).collect();
-    position.push((entry.rank.clone(), id.clone()));
-    let path = read::path(session, root, &entry)?;
-    Ok((position, ChangedPage { id, path, entry: Box::new(entry) }))
 }
 
 fn file_change(difference: &Difference) -> ContentResult<Option<RevisionChange>> {

@@ -41,7 +41,7 @@ mod view;
 
 pub use build::{BuildItem, BuildOutcome, BuildPage};
 pub use content::Content;
-pub use diff::{ChangedPage, RevisionChange};
+pub use diff::{ChangedPage, RevisionChange, RevisionDiff};
 pub use docs_model::{MAX_RANK, NotARank, PagePatch, Rank};
 pub use edit::{Edit, EditOutcome, GitFile, GitThing, NewBody, NewPage, PageEffect, ReusablePatch};
 pub use entry::{
@@ -60,6 +60,7 @@ pub use links::{
     AllBacklinks, ConditionalTargets, Link, LinkCounts, LinkRange, LinkSource, LinkState, LinkTarget,
 };
 pub use load::{CacheLimits, CacheStats, Cost};
+pub use lookup::Lineage;
 pub use mark::Marks;
 pub use merge::{Conflict, ConflictNote, ContentMerge, Subject, ThreeWay};
 pub use offload::{

@@ -392,9 +392,9 @@ impl<'a> Session<'a> {
 
     /// Like [`Session::run`], for a step whose work grows with the pages of a space. The other tasks of the thread
     /// continue on another thread.
-    pub(crate) async fn run_long<T, F>(&mut self, step: F) -> ContentResult<T>
+    pub(crate) async fn run_long<T, F>(&mut self, mut step: F) -> ContentResult<T>
     where
-        F: Fn(&Self) -> PassResult<T> + Send + Sync,
+        F: FnMut(&Self) -> PassResult<T> + Send,
         T: Send,
     {
         self.run(|session| run_in_place(|| step(session))).await
@@ -402,9 +402,9 @@ impl<'a> Session<'a> {
 
     /// Runs a step repeatedly, loading missing objects, until it returns a result. A step must be short: other tasks
     /// of the thread wait for it.
-    pub(crate) async fn run<T, F>(&mut self, step: F) -> ContentResult<T>
+    pub(crate) async fn run<T, F>(&mut self, mut step: F) -> ContentResult<T>
     where
-        F: Fn(&Self) -> PassResult<T> + Send + Sync,
+        F: FnMut(&Self) -> PassResult<T> + Send,
         T: Send,
     {
         loop {

@@ -1,16 +1,25 @@
 //! Reads of a few pages of a revision, in batches.
 
-use docs_model::PageId;
+use std::{collections::HashMap, sync::Arc};
+
+use docs_model::{ExtraFields, JsonText, PageId};
 use docs_store::key;
 
 use super::{
     ContentResult, PageEntry, Rank, View,
     entry::decode,
     keys,
-    load::MissingCollector,
+    load::{MissingCollector, Session},
     map::{self, Range},
-    read,
+    offload::yield_to_others,
+    read::{self, KnownPages, PageHead},
 };
+
+/// Number of pages decoded before other tasks run.
+const PAGES_AT_ONCE: usize = 32;
+
+/// A page followed by its ancestors, nearest first.
+pub type Lineage = Vec<(PageId, Arc<PageEntry>)>;
 
 impl View {
     /// Returns up to `limit` children of a page, or top-level pages, in order, starting after the given one.
@@ -50,26 +59,77 @@ impl View {
         found.iter().map(|(key, value)| Ok((keys::id(key)?, decode(key, value)?))).collect()
     }
 
-    /// Returns each page followed by its ancestors, nearest first, in the order of `ids`. The list of a missing page is
-    /// empty.
+    /// Returns the front matter of each page that has some which the platform does not interpret. Trees omit it.
     ///
     /// # Errors
     /// See [`View::page`].
-    pub async fn lineages(&self, ids: &[PageId]) -> ContentResult<Vec<Vec<(PageId, PageEntry)>>> {
-        let root = self.root();
-        self.run(|session| {
-            let (mut gather, mut all) = (MissingCollector::default(), Vec::with_capacity(ids.len()));
-            for id in ids {
-                let Some(Some(entry)) = gather.ask(read::page(session, &root, id))? else {
-                    all.push(Vec::new());
-                    continue;
-                };
-                let above = gather.ask(read::ancestors(session, &root, &entry))?;
-                all.push([(id.clone(), entry)].into_iter().chain(above.unwrap_or_default()).collect());
+    pub async fn extra_fields(&self) -> ContentResult<HashMap<PageId, JsonText<ExtraFields>>> {
+        let (mut all, mut last) = (HashMap::new(), None);
+        loop {
+            let pages = self.pages_after(last.as_ref(), PAGES_AT_ONCE).await?;
+            last = pages.last().map(|(id, _)| id.clone());
+            let is_end = pages.len() < PAGES_AT_ONCE;
+            let extra = pages.into_iter().map(|(id, entry)| (id, entry.extra));
+            all.extend(extra.filter(|(_, extra)| !extra.is_default()));
+            if is_end {
+                return Ok(all);
             }
-            gather.finish()?;
-            Ok(all)
-        })
-        .await
+            yield_to_others().await;
+        }
+    }
+
+    /// Returns the lineage of each page, in the order of `ids`. That of a missing page is empty.
+    ///
+    /// # Errors
+    /// See [`View::page`].
+    pub async fn lineages(&self, ids: &[PageId]) -> ContentResult<Vec<Lineage>> {
+        let (root, mut all) = (self.root(), Vec::with_capacity(ids.len()));
+        let mut known = KnownPages::<PageEntry>::default();
+        for ids in ids.chunks(PAGES_AT_ONCE) {
+            let read = |session: &Session<'_>| {
+                let (mut gather, mut some) = (MissingCollector::default(), Vec::with_capacity(ids.len()));
+                for id in ids {
+                    let Some(Some(entry)) = gather.ask(known.page(session, &root, id))? else {
+                        some.push(Vec::new());
+                        continue;
+                    };
+                    let above = gather.ask(known.ancestors(session, &root, entry.parent.as_ref()))?;
+                    some.push([(id.clone(), entry)].into_iter().chain(above.unwrap_or_default()).collect());
+                }
+                gather.finish()?;
+                Ok(some)
+            };
+            all.append(&mut self.run(read).await?);
+            yield_to_others().await;
+        }
+        Ok(all)
+    }
+
+    /// Returns pages with their paths, in the order of `ids`. The path is empty for page kinds without a path.
+    ///
+    /// # Errors
+    /// See [`View::page`].
+    pub async fn pages_with_paths(&self, ids: &[PageId]) -> ContentResult<Vec<Option<(PageEntry, String)>>> {
+        let (root, mut all) = (self.root(), Vec::with_capacity(ids.len()));
+        let mut known = KnownPages::<PageHead>::default();
+        for ids in ids.chunks(PAGES_AT_ONCE) {
+            let read = |session: &Session<'_>| {
+                let (mut gather, mut some) = (MissingCollector::default(), Vec::with_capacity(ids.len()));
+                for entry in read::pages(session, &root, ids)? {
+                    let Some(entry) = entry else {
+                        some.push(None);
+                        continue;
+                    };
+                    let above = gather.ask(known.ancestors(session, &root, entry.parent.as_ref()))?;
+                    let path = above.and_then(|above| read::path_below(&above, &entry.slug));
+                    some.push(Some((entry, path.unwrap_or_default())));
+                }
+                gather.finish()?;
+                Ok(some)
+            };
+            all.append(&mut self.run(read).await?);
+            yield_to_others().await;
+        }
+        Ok(all)
     }
 }

@@ -1,15 +1,19 @@
 //! Typed reads of a revision, implemented as pure functions over loaded nodes.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use docs_model::{FileId, PageId, ReusableId};
 use docs_store::{Hash, Key};
+use serde::{Deserialize, de::DeserializeOwned};
 
 use super::{
-    FileEntry, PageEntry, ReusableEntry, VariableEntry,
+    ContentError, ContentResult, FileEntry, PageEntry, Rank, ReusableEntry, VariableEntry,
     entry::decode,
     keys,
-    load::{MissingCollector, PassResult, Session},
+    load::{MissingCollector, PassResult, PassStop, Session},
     map::{self, Range},
 };
 
@@ -17,12 +21,110 @@ use super::{
 /// [`MAX_PAGE_LEVELS`](docs_model::MAX_PAGE_LEVELS).
 pub const CYCLE_DEPTH: usize = 10_000;
 
+/// The fields of a page that determine its place and its path. Decoding them skips all other fields.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+pub(crate) struct PageHead {
+    #[serde(default)]
+    pub(crate) parent: Option<PageId>,
+    pub(crate) rank: Rank,
+    #[serde(default)]
+    pub(crate) slug: String,
+}
+
+/// The record of a page, in full or in part.
+pub(crate) trait PageRecord: DeserializeOwned {
+    fn parent(&self) -> Option<&PageId>;
+}
+
+impl PageRecord for PageEntry {
+    fn parent(&self) -> Option<&PageId> {
+        self.parent.as_ref()
+    }
+}
+
+impl PageRecord for PageHead {
+    fn parent(&self) -> Option<&PageId> {
+        self.parent.as_ref()
+    }
+}
+
 pub(crate) fn page(session: &Session<'_>, root: &Hash, id: &PageId) -> PassResult<Option<PageEntry>> {
+    page_record(session, root, id)
+}
+
+fn page_record<T: PageRecord>(session: &Session<'_>, root: &Hash, id: &PageId) -> PassResult<Option<T>> {
     let key = keys::page(id);
     match map::get(session, root, &key)? {
         Some(bytes) => Ok(Some(decode(&key, &bytes)?)),
         None => Ok(None),
     }
+}
+
+/// The pages of one revision that a call has read. A page is decoded once, even if it is an ancestor of many pages.
+pub(crate) struct KnownPages<T>(HashMap<PageId, Arc<T>>);
+
+impl<T> Default for KnownPages<T> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<T: PageRecord> KnownPages<T> {
+    pub(crate) fn page(
+        &mut self,
+        session: &Session<'_>,
+        root: &Hash,
+        id: &PageId,
+    ) -> PassResult<Option<Arc<T>>> {
+        if let Some(known) = self.0.get(id) {
+            return Ok(Some(Arc::clone(known)));
+        }
+        let Some(page) = page_record(session, root, id)?.map(Arc::new) else { return Ok(None) };
+        self.0.insert(id.clone(), Arc::clone(&page));
+        Ok(Some(page))
+    }
+
+    /// Adds the record of a page that is read already.
+    pub(crate) fn insert(&mut self, id: PageId, page: Arc<T>) {
+        self.0.insert(id, page);
+    }
+
+    /// Returns a parent page, which must exist.
+    pub(crate) fn parent(&mut self, session: &Session<'_>, root: &Hash, id: &PageId) -> PassResult<Arc<T>> {
+        self.page(session, root, id)?.ok_or_else(|| no_parent(id).into())
+    }
+
+    /// Returns the ancestors of a page, nearest first, beginning with its parent.
+    pub(crate) fn ancestors(
+        &mut self,
+        session: &Session<'_>,
+        root: &Hash,
+        parent: Option<&PageId>,
+    ) -> PassResult<Vec<(PageId, Arc<T>)>> {
+        walk_up(parent, |id| self.parent(session, root, id))
+    }
+
+    /// Returns the ancestors of a page like [`ancestors`](Self::ancestors), all of which must have been read.
+    pub(crate) fn known_ancestors(&self, parent: Option<&PageId>) -> ContentResult<Vec<(PageId, Arc<T>)>> {
+        walk_up(parent, |id| self.0.get(id).cloned().ok_or_else(|| no_parent(id)))
+    }
+}
+
+/// Returns the ancestors of a page, nearest first, beginning with its parent.
+fn walk_up<T: PageRecord, E: From<ContentError>>(
+    parent: Option<&PageId>,
+    mut read: impl FnMut(&PageId) -> Result<Arc<T>, E>,
+) -> Result<Vec<(PageId, Arc<T>)>, E> {
+    let (mut out, mut next) = (Vec::new(), parent.cloned());
+    while let Some(id) = next {
+        if out.len() >= CYCLE_DEPTH {
+            return Err(cycle_error(&id).into());
+        }
+        let above = read(&id)?;
+        next = above.parent().cloned();
+        out.push((id, above));
+    }
+    Ok(out)
 }
 
 pub(crate) fn pages(
@@ -125,47 +227,50 @@ pub(crate) fn subtree(session: &Session<'_>, root: &Hash, top: &PageId) -> PassR
 pub(crate) fn ancestors(
     session: &Session<'_>,
     root: &Hash,
-    entry: &PageEntry,
+    parent: Option<PageId>,
 ) -> PassResult<Vec<(PageId, PageEntry)>> {
-    let mut out = Vec::new();
-    let mut next = entry.parent.clone();
-    while let Some(id) = next {
-        if out.len() >= CYCLE_DEPTH {
-            return Err(cycle(&id));
-        }
-        let Some(above) = page(session, root, &id)? else {
-            return Err(damaged(format!("the parent page {id} does not exist")));
-        };
-        next = above.parent.clone();
-        out.push((id, above));
-    }
-    Ok(out)
+    let found = KnownPages::<PageEntry>::default().ancestors(session, root, parent.as_ref())?;
+    Ok(found.into_iter().map(|(id, entry)| (id, Arc::unwrap_or_clone(entry))).collect())
+}
+
+/// Returns the ids of the ancestors of a page, nearest first.
+pub(crate) fn ancestor_ids(session: &Session<'_>, root: &Hash, entry: &PageEntry) -> PassResult<Vec<PageId>> {
+    let found = KnownPages::<PageHead>::default().ancestors(session, root, entry.parent.as_ref())?;
+    Ok(found.into_iter().map(|(id, _)| id).collect())
 }
 
 /// Returns the path of a page: the slugs of its ancestors and its own slug. Links and computed pages have no path.
 pub(crate) fn path(session: &Session<'_>, root: &Hash, entry: &PageEntry) -> PassResult<Option<String>> {
-    if entry.slug.is_empty() {
-        return Ok(None);
+    let above = KnownPages::<PageHead>::default().ancestors(session, root, entry.parent.as_ref())?;
+    Ok(path_below(&above, &entry.slug))
+}
+
+/// Returns the path of a page with this slug below its ancestors, which are given nearest first.
+pub(crate) fn path_below(above: &[(PageId, Arc<PageHead>)], slug: &str) -> Option<String> {
+    if slug.is_empty() {
+        return None;
     }
-    let above = ancestors(session, root, entry)?;
-    let mut segments: Vec<&str> = above.iter().rev().map(|(_, e)| e.slug.as_str()).collect();
-    segments.push(&entry.slug);
-    Ok(Some(segments.join("/")))
+    let above = above.iter().rev().map(|(_, head)| head.slug.as_str());
+    Some(above.chain([slug]).collect::<Vec<_>>().join("/"))
 }
 
 pub(crate) fn variables(session: &Session<'_>, root: &Hash) -> PassResult<BTreeMap<String, VariableEntry>> {
     let (from, to) = keys::class(keys::VARIABLE);
     let found = map::range(session, root, &Range::new(from, to))?;
     let read = |(key, value): &(Key, bytes::Bytes)| {
-        Ok::<_, super::ContentError>((docs_store::key::last_segment(key), decode(key, value)?))
+        Ok::<_, ContentError>((docs_store::key::last_segment(key), decode(key, value)?))
     };
     Ok(found.iter().map(read).collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn cycle(at: &PageId) -> super::load::PassStop {
-    damaged(format!("the ancestors or descendants of {at} form a cycle"))
+pub(crate) fn cycle(at: &PageId) -> PassStop {
+    cycle_error(at).into()
 }
 
-fn damaged(what: String) -> super::load::PassStop {
-    super::ContentError::Corrupt(what).into()
+fn cycle_error(at: &PageId) -> ContentError {
+    ContentError::Corrupt(format!("the ancestors or descendants of {at} form a cycle"))
+}
+
+fn no_parent(id: &PageId) -> ContentError {
+    ContentError::Corrupt(format!("the parent page {id} does not exist"))
 }

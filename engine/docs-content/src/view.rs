@@ -131,7 +131,7 @@ impl View {
     /// See [`View::page`].
     pub async fn ancestors(&self, id: &PageId) -> ContentResult<Vec<(PageId, PageEntry)>> {
         self.run(|session| match read::page(session, &self.root, id)? {
-            Some(entry) => read::ancestors(session, &self.root, &entry),
+            Some(entry) => read::ancestors(session, &self.root, entry.parent),
             None => Ok(Vec::new()),
         })
         .await
@@ -316,7 +316,7 @@ impl View {
 
     pub(super) async fn run<T: Send>(
         &self,
-        step: impl Fn(&Session<'_>) -> PassResult<T> + Send + Sync,
+        step: impl FnMut(&Session<'_>) -> PassResult<T> + Send,
     ) -> ContentResult<T> {
         Session::new(self.content.shared(), &self.domain).run(step).await
     }

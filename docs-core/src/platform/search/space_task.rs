@@ -9,7 +9,10 @@ use super::{
 };
 use crate::{
     Result,
-    content::{Attribute, ContentError, PageEntry, PageKind, RevisionChange, View, run_on_text},
+    content::{
+        Attribute, ContentError, PageEntry, PageKind, RevisionChange, RevisionDiff, View, run_on_text,
+        yield_to_others,
+    },
     model::{PageId, SpaceId},
     platform::kernel::platform::Platform,
     ports::{
@@ -88,11 +91,11 @@ impl Platform {
         let view = self.content().view(&space.domain, space.root);
         let changes = match noted.filter(|noted| noted.organization == now.organization) {
             None => None,
-            Some(noted) if noted.root == now.root => Some(Vec::new()),
+            Some(noted) if noted.root == now.root => Some(RelevantChanges::default()),
             Some(noted) => match self.content().diff(&space.domain, noted.root, space.root).await {
                 // The indexed content no longer exists.
                 Err(ContentError::NotFound(_)) => None,
-                changes => Some(changes?),
+                changes => Some(relevant_changes(changes?).await?),
             },
         };
         let pages = match changes {
@@ -104,15 +107,14 @@ impl Platform {
             Some(changes) => {
                 let generated = before.as_ref().and_then(|before| before.generated.as_ref());
                 // Only content that has a computed page, or gets one, is read as a whole.
-                if generated.is_some() || changes.iter().any(is_computed) {
+                if generated.is_some() || changes.has_computed {
                     now.generated =
                         self.index_generated_pages(index, space, &view, generated, pending).await?;
                 }
                 if before.as_ref() == Some(&now) {
                     return Ok(None);
                 }
-                let changed: Vec<PageId> = changes.into_iter().filter_map(changed_page).collect();
-                RemainingPages::Changed(changed.into_iter())
+                RemainingPages::Changed(changes.pages.into_iter())
             }
         };
         Ok(Some(SpaceWork { space: Arc::clone(space), view, now, pages }))
@@ -181,6 +183,27 @@ async fn page_change(
         text: text_hash(entry)?,
         sections: run_on_text(&text, split_sections).await,
     })))
+}
+
+/// The changes of a revision that affect the index.
+#[derive(Default)]
+struct RelevantChanges {
+    pages: Vec<PageId>,
+    /// A computed page was created or edited.
+    has_computed: bool,
+}
+
+async fn relevant_changes(diff: RevisionDiff) -> Result<RelevantChanges> {
+    let mut relevant = RelevantChanges::default();
+    for (position, change) in diff.enumerate() {
+        let change = change?;
+        relevant.has_computed |= is_computed(&change);
+        relevant.pages.extend(changed_page(change));
+        if position % PAGE_BATCH == PAGE_BATCH - 1 {
+            yield_to_others().await;
+        }
+    }
+    Ok(relevant)
 }
 
 /// Returns `true` if a change creates or edits a computed page.

@@ -204,8 +204,7 @@ impl EditState<'_, '_> {
     pub(super) fn check_not_below(&self, page: &PageId, parent: Option<&PageId>) -> PassResult<()> {
         let Some(parent) = parent else { return Ok(()) };
         let entry = self.require_page(parent, "into")?;
-        let above = read::ancestors(self.session, &self.root, &entry)?;
-        if parent == page || above.iter().any(|(id, _)| id == page) {
+        if parent == page || read::ancestor_ids(self.session, &self.root, &entry)?.contains(page) {
             return Err(invalid("into", "must not be the page itself or one of its descendants").into());
         }
         Ok(())

@@ -98,8 +98,8 @@ impl EditState<'_, '_> {
         let Some(parent) = &entry.parent else { return Ok(true) };
         match self.page(parent)? {
             Some(above) if above.kind.is_parent() && parent != page => {
-                let chain = read::ancestors(self.session, &self.root, &above)?;
-                Ok(chain.iter().all(|(id, _)| id != page))
+                let chain = read::ancestor_ids(self.session, &self.root, &above)?;
+                Ok(!chain.contains(page))
             }
             _ => Ok(false),
         }
@@ -107,7 +107,7 @@ impl EditState<'_, '_> {
 
     /// Returns the nearest ancestor that still exists and can have children.
     fn nearest_parent(&self, entry: &PageEntry, to: &Hash) -> PassResult<Option<PageId>> {
-        for (id, _) in read::ancestors(self.session, to, entry)? {
+        for id in read::ancestor_ids(self.session, to, entry)? {
             if self.page(&id)?.is_some_and(|above| above.kind.is_parent()) {
                 return Ok(Some(id));
             }

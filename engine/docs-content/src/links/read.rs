@@ -2,17 +2,16 @@
 
 use std::collections::HashMap;
 
-use docs_model::{FileId, PageId, ReusableId};
+use docs_model::{FileId, ReusableId};
 use docs_store::{Hash, Key, KeyBuf, key};
 
 use super::{
     super::{
-        Content, ContentResult, FileEntry, PageEntry, ReusableEntry, View,
+        Content, ContentResult, FileEntry, ReusableEntry, View,
         entry::decode,
         keys,
         load::{MissingCollector, PassResult, Session},
         map::{self, Range},
-        read,
     },
     CONDITIONAL_VALUE, Link, LinkCounts, LinkRange, LinkSource, LinkState, LinkTarget, backlink, backlinks,
     source_of, target_of,
@@ -108,29 +107,6 @@ impl View {
     pub async fn backlink_count(&self, target: &LinkTarget) -> ContentResult<u64> {
         let (root, (from, to)) = (self.root(), backlinks(target).prefix_range());
         self.run(|session| Ok(map::count(session, &root, &from, &to)?)).await
-    }
-
-    /// Returns pages with their paths, in the order of `ids`. The path is empty for page kinds without a path.
-    ///
-    /// # Errors
-    /// See [`View::links`].
-    pub async fn pages_with_paths(&self, ids: &[PageId]) -> ContentResult<Vec<Option<(PageEntry, String)>>> {
-        let root = self.root();
-        self.run(|session| {
-            let mut gather = MissingCollector::default();
-            let mut out = Vec::with_capacity(ids.len());
-            for entry in read::pages(session, &root, ids)? {
-                let Some(entry) = entry else {
-                    out.push(None);
-                    continue;
-                };
-                let path = gather.ask(read::path(session, &root, &entry))?.flatten();
-                out.push(Some((entry, path.unwrap_or_default())));
-            }
-            gather.finish()?;
-            Ok(out)
-        })
-        .await
     }
 
     /// Returns files, in the order of `ids`.

@@ -7,6 +7,7 @@ mod files;
 mod follow;
 mod links;
 mod long_steps;
+mod lookups;
 mod merges;
 mod records;
 mod redirects;
@@ -64,6 +65,11 @@ pub(super) fn insert(page: PageId, parent: Option<PageId>, at: Option<usize>, ti
 
 pub(super) fn apply(content: &Content, root: Hash, edits: &[Edit]) -> Hash {
     now(content.edit(DOMAIN, root, time(0), edits)).unwrap().root
+}
+
+/// Returns all changes from one revision to another.
+pub(super) fn changes(content: &Content, before: Hash, after: Hash) -> Vec<RevisionChange> {
+    now(content.diff(DOMAIN, before, after)).unwrap().collect::<ContentResult<_>>().unwrap()
 }
 
 pub(super) fn sound(content: &Content, root: Hash) {

@@ -6,7 +6,10 @@ use docs_macros::boxed;
 
 use crate::{
     Result,
-    content::{self, Content, FileEntry, PageEntry, ReusableEntry, RevisionChange, View},
+    content::{
+        self, Content, FileEntry, PageEntry, ReusableEntry, RevisionChange, RevisionDiff, View,
+        yield_to_others,
+    },
     model::{
         Changed, ChangedFile, ChangedPage, ChangedReusableContent, FileAttributes, FileId, JsonText,
         PageAttributes, PageId, ReusableContentAttributes, ReusableId, RevisionSemanticChanges,
@@ -32,6 +35,8 @@ use crate::{
 
 /// Default number of changes returned.
 const DEFAULT_CHANGES: u32 = 10;
+/// Number of changes counted before other tasks run.
+const COUNTED_AT_ONCE: u64 = 64;
 
 /// Two content roots to compare.
 struct Comparison {
@@ -43,7 +48,7 @@ struct Comparison {
 
 impl<'p> ContentHandle<'p> {
     /// Lists the changes of a revision relative to its first parent, or of a change request relative to its base
-    /// revision. The cost is proportional to the number of changes.
+    /// revision. Changes beyond the limit are only counted.
     ///
     /// The first parent of a merge is the previous revision of the space; that of an update is the previous revision of
     /// the request. A revision without parents, such as the first of a copied space, is compared with empty content.
@@ -74,7 +79,7 @@ impl<'p> ContentHandle<'p> {
         };
         drop(tx);
         let space = compared.access.space();
-        let found = platform.content().diff(&space.domain, compared.before, compared.after).await?;
+        let mut found = platform.content().diff(&space.domain, compared.before, compared.after).await?;
         let change = ChangePresenter {
             platform,
             space: &space.id,
@@ -82,14 +87,13 @@ impl<'p> ContentHandle<'p> {
             before: platform.content().view(&space.domain, compared.before),
             after: platform.content().view(&space.domain, compared.after),
         };
-        let (mut changes, mut more) = (Vec::new(), 0);
-        for found in found {
-            if changes.len() < limit {
-                changes.extend(change.present(found).await?);
-            } else if change.is_shown(&found)? {
-                more += 1;
-            }
+        let mut changes = Vec::new();
+        while changes.len() < limit {
+            let Some(next) = found.next() else { break };
+            changes.extend(change.present(next?).await?);
+            yield_to_others().await;
         }
+        let more = change.count_shown(found).await?;
         Ok(RevisionSemanticChanges { merged_from, changes, more: (more > 0).then_some(more) })
     }
 }
@@ -189,6 +193,23 @@ impl ChangePresenter<'_> {
                     .collect(),
             },
         }))
+    }
+
+    /// Returns the number of the changes that are visible in the API.
+    async fn count_shown(&self, mut changes: RevisionDiff) -> Result<u64> {
+        let mut shown = 0;
+        for visited in 1_u64.. {
+            if changes.skip_created_or_deleted() {
+                shown += 1;
+            } else {
+                let Some(next) = changes.next() else { break };
+                shown += u64::from(self.is_shown(&next?)?);
+            }
+            if visited.is_multiple_of(COUNTED_AT_ONCE) {
+                yield_to_others().await;
+            }
+        }
+        Ok(shown)
     }
 
     /// Returns `true` if the change is visible in the API.

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    sync::Arc,
     vec,
 };
 
@@ -24,12 +25,12 @@ use crate::{
 /// Number of pages per read of the first batch, which usually contains the first document.
 const FIRST_BATCH: usize = 8;
 /// Number of pages per read of the following batches.
-const PAGE_BATCH: usize = 500;
+const PAGE_BATCH: usize = 100;
 /// Number of pages whose ancestors are read together.
 const LINEAGE_BATCH: usize = 100;
 /// Number of revisions whose page traits are cached.
 const CACHED_REVISIONS: usize = 5_000;
-/// Number of reads after which other tasks run.
+/// Number of pages read before other tasks run.
 const YIELD_INTERVAL: usize = 64;
 
 /// The title and the address of a page on a site.
@@ -98,7 +99,7 @@ impl ContentSnapshot {
             let lineages = self.at.view.lineages(ids).await?;
             search.add(lineages.iter().map(|lineage| 1 + lineage.len() as u64).sum());
             let pages: BTreeMap<&PageId, &PageEntry> =
-                lineages.iter().flatten().map(|(id, entry)| (id, entry)).collect();
+                lineages.iter().flatten().map(|(id, entry)| (id, &**entry)).collect();
             let meets = self.filter.meets(pages.iter().map(|(id, entry)| (*id, *entry))).await?;
             let meets: HashMap<&PageId, bool> = pages.into_keys().zip(meets).collect();
             for lineage in lineages.iter().filter(|lineage| lineage.iter().all(|(id, _)| meets[id])) {
@@ -188,7 +189,7 @@ impl ReadableRevision {
     ) -> Result<Option<PageId>> {
         // The first hidden document, or `Some(None)` if it is computed: a computed page is replaced by generated ones.
         let mut hidden: Option<Option<PageId>> = None;
-        let (mut stack, mut reads) = (vec![PageLevel::new(None, false)], 0_usize);
+        let (mut stack, mut unyielded) = (vec![PageLevel::new(None, false)], 0_usize);
         while let Some(level) = stack.last_mut() {
             if let Some((id, entry)) = level.ready.next() {
                 let is_hidden = level.is_hidden || entry.hidden;
@@ -213,9 +214,11 @@ impl ReadableRevision {
                 return Ok(None);
             }
             let limit = if level.last.is_none() { FIRST_BATCH } else { PAGE_BATCH };
-            search.add(1 + self.read_children(filter, level, limit).await? as u64);
-            reads += 1;
-            if reads.is_multiple_of(YIELD_INTERVAL) {
+            let read = 1 + self.read_children(filter, level, limit).await?;
+            search.add(read as u64);
+            unyielded += read;
+            if unyielded >= YIELD_INTERVAL {
+                unyielded = 0;
                 yield_to_others().await;
             }
         }
@@ -242,7 +245,7 @@ impl ReadableRevision {
 }
 
 /// Returns the path of the first page of a lineage.
-fn path_of(lineage: &[(PageId, PageEntry)]) -> String {
+fn path_of(lineage: &[(PageId, Arc<PageEntry>)]) -> String {
     match lineage.first() {
         Some((_, page)) if !page.slug.is_empty() => {
             let slugs: Vec<&str> = lineage.iter().rev().map(|(_, page)| page.slug.as_str()).collect();

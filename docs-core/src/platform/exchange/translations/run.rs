@@ -18,7 +18,7 @@ use crate::{
     Error, ErrorKind, Result,
     content::{
         Attribute, Body, Content, ContentMerge, Edit, FollowTexts, FollowUpdate, NewBody, Rendering,
-        ReusablePatch, RevisionChange, Subject, ThreeWay,
+        ReusablePatch, RevisionChange, Subject, ThreeWay, yield_to_others,
     },
     model::{JobProgress, JobResult, JobStage, Timestamp, TranslationId},
     platform::{
@@ -163,8 +163,12 @@ impl Platform {
         };
         let mut things: Vec<TranslationItem> = Vec::new();
         let mut gone = Vec::new();
-        for change in self.content().diff(work.domain(), work.source_base(), work.source.root).await? {
-            match change {
+        let diff = self.content().diff(work.domain(), work.source_base(), work.source.root).await?;
+        for (position, change) in diff.enumerate() {
+            if position % PAGE_BATCH == PAGE_BATCH - 1 {
+                yield_to_others().await;
+            }
+            match change? {
                 RevisionChange::PageCreated(page) => things.push((page.id, *page.entry).into()),
                 RevisionChange::PageEdited { page, attributes, .. } if has_texts(&attributes) => {
                     things.push((page.id, *page.entry).into());
