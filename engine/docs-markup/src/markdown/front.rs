@@ -20,6 +20,10 @@ pub const MAX_BYTES: usize = 32 * 1024;
 /// Maximum number of nodes in front matter, and maximum total size of its strings in bytes, with aliases resolved.
 const MAX_NODES: usize = 2_000;
 const MAX_TEXT_BYTES: usize = 2 * MAX_BYTES;
+/// The number of nodes and the total size of strings that any front matter may have. In addition, it has at most as many
+/// nodes as bytes, and its strings have at most twice its size, so that aliases cannot multiply the size of an import.
+const SHORT_NODES: usize = 64;
+const SHORT_TEXT_BYTES: usize = 2 * 1024;
 
 /// The YAML limits and dialect of front matter.
 const LIMITS: YamlLimits = YamlLimits {
@@ -108,7 +112,9 @@ fn read_map(yaml: &str) -> Result<Option<Map<String, Value>>, String> {
     if yaml.len() > MAX_BYTES {
         return Err(format!("has more than {} KiB", MAX_BYTES / 1024));
     }
-    match yaml::read_within(yaml, LIMITS) {
+    let nodes = yaml.len().clamp(SHORT_NODES, MAX_NODES);
+    let text_bytes = (2 * yaml.len()).clamp(SHORT_TEXT_BYTES, MAX_TEXT_BYTES);
+    match yaml::read_within(yaml, YamlLimits { nodes, text_bytes, ..LIMITS }) {
         Ok(Value::Object(keys)) => Ok(Some(keys)),
         Ok(_) => Ok(None),
         Err(error) => Err(format!("is not valid YAML: {error}")),

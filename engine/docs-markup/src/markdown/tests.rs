@@ -563,6 +563,20 @@ fn front_matter_beyond_its_bound_is_text() {
 }
 
 #[test]
+fn aliases_at_most_double_the_text_of_front_matter() {
+    let warnings = |yaml: &str| parse_page(&format!("---\n{yaml}---\n\nText.\n")).warnings.len();
+    let text = |uses: usize| format!("a: &a {}\nb: [{}]\n", "x".repeat(2_000), vec!["*a"; uses].join(", "));
+    assert_eq!((warnings(&text(1)), warnings(&text(2))), (0, 1));
+    let maps = |uses: usize| {
+        let (map, aliases) = (vec!["{}"; 100].join(","), vec!["*a"; uses].join(","));
+        format!("a: &a [{map}]\nb: [{aliases}]\n")
+    };
+    assert_eq!((warnings(&maps(1)), warnings(&maps(5))), (0, 1));
+    let plain = format!("a: [{}]\n", vec!["[]"; 900].join(","));
+    assert_eq!((warnings(&plain), warnings("a: &a {}\nb: *a\n")), (0, 0));
+}
+
+#[test]
 fn a_heading_longer_than_its_bound_is_text() {
     let titled = |bytes: usize| parse_page(&format!("# {}\n", "a".repeat(bytes - 3))).heading.is_some();
     assert_eq!((titled(MAX_HEADING_BYTES), titled(MAX_HEADING_BYTES + 1)), (true, false));
