@@ -14,6 +14,7 @@ const PAGE_BYTES: u64 = 700;
 #[derive(Clone, Debug)]
 pub struct TreePage {
     pub id: PageId,
+    /// The record without `extra`, which [`View::extra_fields`](super::View::extra_fields) returns.
     pub entry: PageEntry,
     /// The slugs from the top level down to the page, joined by `/`; empty for links and computed pages.
     pub path: String,
@@ -93,8 +94,11 @@ impl PageTree {
 
     pub(crate) fn build(records: &[(Key, Bytes)]) -> ContentResult<Self> {
         let mut below: HashMap<Option<PageId>, BTreeMap<(super::Rank, PageId), PageEntry>> = HashMap::new();
+        let mut bytes = 0;
         for (key, value) in records {
-            let entry: PageEntry = decode(key, value)?;
+            let mut entry: PageEntry = decode(key, value)?;
+            let extra = std::mem::take(&mut entry.extra);
+            bytes += (2 * key.len() + 2 * (value.len() - extra.bytes())) as u64;
             let id: PageId = keys::id(key)?;
             below.entry(entry.parent.clone()).or_default().insert((entry.rank.clone(), id), entry);
         }
@@ -114,8 +118,7 @@ impl PageTree {
             let pages = &tree.pages;
             tree.by_path = (0..pages.len()).filter(|at| !pages[*at].path.is_empty()).collect();
             tree.by_path.sort_by(|a, b| pages[*a].path.cmp(&pages[*b].path));
-            tree.bytes = records.iter().map(|(key, value)| (2 * key.len() + 2 * value.len()) as u64).sum();
-            tree.bytes += pages.iter().map(|page| page.path.len() as u64 + PAGE_BYTES).sum::<u64>();
+            tree.bytes = bytes + pages.iter().map(|page| page.path.len() as u64 + PAGE_BYTES).sum::<u64>();
             Ok(tree)
         } else {
             Err(ContentError::Corrupt("some pages are not reachable from the top level".into()))

@@ -25,8 +25,10 @@ impl Revision {
     /// still needs no file.
     pub(super) async fn read(view: &View, before: Option<&Self>) -> Result<Self> {
         let mut revision = Self::default();
+        let mut extra = view.extra_fields().await?;
         for page in view.tree().await?.pages() {
-            let (id, entry) = (page.id.clone(), page.entry.clone());
+            let extra = extra.remove(&page.id).unwrap_or_default();
+            let (id, entry) = (page.id.clone(), PageEntry { extra, ..page.entry.clone() });
             revision.outline.pages.push(space_page(&id, &entry, before));
             revision.pages.insert(id, entry);
         }

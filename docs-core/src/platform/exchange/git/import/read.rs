@@ -605,9 +605,10 @@ pub(in crate::platform::exchange::git) fn check_size(what: &str, bytes: u64, lim
 impl PreviousState {
     async fn read(platform: &Platform, space: &SpaceRecord) -> Result<Self> {
         let view = platform.content().view(&space.domain, space.root);
-        let mut before = Self::default();
+        let (mut before, mut extra) = (Self::default(), view.extra_fields().await?);
         for page in view.tree().await?.pages() {
-            let (id, entry) = (page.id.clone(), page.entry.clone());
+            let extra = extra.remove(&page.id).unwrap_or_default();
+            let (id, entry) = (page.id.clone(), PageEntry { extra, ..page.entry.clone() });
             match (&entry.kind, &entry.git) {
                 (PageKind::Document, Some(git)) => {
                     before.pages.insert(git.path.clone(), (id, entry));
