@@ -82,8 +82,9 @@ pub enum RevisionChange {
     VariablesEdited(BTreeMap<String, (Option<VariableValue>, Option<VariableValue>)>),
 }
 
-/// The changes from one revision to another, in this order: pages in reading order, with deleted pages at their previous
-/// position; reusable content blocks and files by id; variables. A change is decoded when the iterator returns it.
+/// The changes from one revision to another, in this order: pages in reading order, with deleted pages at their
+/// previous position; reusable content blocks and files by id; variables. A change is decoded when the iterator returns
+/// it.
 pub struct RevisionDiff {
     records: vec::IntoIter<Difference>,
     variables: Vec<Difference>,

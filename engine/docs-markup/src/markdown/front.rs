@@ -20,8 +20,8 @@ pub const MAX_BYTES: usize = 32 * 1024;
 /// Maximum number of nodes in front matter, and maximum total size of its strings in bytes, with aliases resolved.
 const MAX_NODES: usize = 2_000;
 const MAX_TEXT_BYTES: usize = 2 * MAX_BYTES;
-/// The number of nodes and the total size of strings that any front matter may have. In addition, it has at most as many
-/// nodes as bytes, and its strings have at most twice its size, so that aliases cannot multiply the size of an import.
+/// The number of nodes and the total size of strings that any front matter may have. Longer front matter has at most as
+/// many nodes as bytes, and strings of at most twice its size, so that aliases cannot multiply the size of an import.
 const SHORT_NODES: usize = 64;
 const SHORT_TEXT_BYTES: usize = 2 * 1024;
 

@@ -116,6 +116,16 @@ pub(super) fn with_names(mut book: Book, names: &DisplayNames) -> Book {
     book
 }
 
+/// Returns the title and the subtitle of a book. A partial book is titled after its first page, with the space as its
+/// subtitle.
+fn titles(shown: &PdfContent<'_>) -> (String, Option<String>) {
+    let space = shown.space.title.to_string();
+    match shown.part.page.as_ref().and_then(|page| shown.tree.get(page)) {
+        Some(page) => (page.entry.title.clone(), Some(shown.subtitle.clone().unwrap_or(space))),
+        None => (space, shown.subtitle.clone()),
+    }
+}
+
 impl Platform {
     /// Reads the content of a file except the display names, which are not part of the content. Returns the book and
     /// the users named in it.
@@ -158,12 +168,7 @@ impl Platform {
         if reading.texts.exceed(MAX_TEXT) {
             return Err(too_much_text());
         }
-        // A partial book is titled after its first page, with the space as its subtitle.
-        let space = shown.space.title.to_string();
-        let (title, subtitle) = match shown.part.page.as_ref().and_then(|page| shown.tree.get(page)) {
-            Some(page) => (page.entry.title.clone(), Some(shown.subtitle.clone().unwrap_or(space))),
-            None => (space, shown.subtitle.clone()),
-        };
+        let (title, subtitle) = titles(shown);
         let mut book = Book {
             title,
             subtitle,
