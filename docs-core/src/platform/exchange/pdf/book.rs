@@ -21,7 +21,7 @@ use crate::{
         expression::{Allowance, Budget, Context, MAX_STEPS},
         parse_document, run_in_place,
     },
-    model::{ContentRef, Document, OrgId, PageId, ReusableId, SpaceId, UserId, Variables},
+    model::{ContentRef, Document, JsonText, OrgId, PageId, ReusableId, SpaceId, UserId, Variables},
     platform::{
         content::files::{Bearer, FilePlace},
         kernel::platform::Platform,
@@ -142,14 +142,9 @@ impl Platform {
         for (page, depth) in select_pages(shown.tree, shown.part)? {
             let document = match page.entry.kind {
                 PageKind::Document => {
-                    let variables = page.entry.variables.value();
+                    let variables = Some(&page.entry.variables);
                     let (document, text) = self
-                        .document(
-                            shown,
-                            (&page.entry.body, page.entry.expansions),
-                            Some(&variables),
-                            &mut reading,
-                        )
+                        .document(shown, (&page.entry.body, page.entry.expansions), variables, &mut reading)
                         .await?;
                     reading.texts.pages.push(text);
                     Some(document)
@@ -195,7 +190,7 @@ impl Platform {
         &self,
         shown: &PdfContent<'_>,
         (body, expansions): (&Body, Option<Hash>),
-        variables: Option<&Variables>,
+        variables: Option<&JsonText<Variables>>,
         reading: &mut BookReader,
     ) -> Result<(Arc<Document>, DocumentText)> {
         let text = shown.view.reader_text(body, expansions).await?;
@@ -209,7 +204,7 @@ impl Platform {
         let bytes_left = reading.allowance.bytes;
         match variables {
             Some(variables) => {
-                let context = reading.context.clone().with_page(variables);
+                let context = reading.context.clone().with_page(&variables.value());
                 fill(&mut document, &context, &["space", "page"], &mut reading.allowance);
             }
             // A reusable content block appears on several pages, so only the variables of the space apply.
