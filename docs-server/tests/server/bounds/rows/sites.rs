@@ -286,7 +286,7 @@ pub(super) const INPUTS: &[Input] = &[
             ).measured("a page without content"),
             bound(
                 "Characters of a text in navigation",
-                "docs-site/src/page/parts.rs::MAX_BRIEF",
+                "docs-site/src/page/entry_label.rs::MAX_BRIEF",
                 Beyond::Truncated,
                 "docs-site/tests/site/large.rs::titles_of_the_largest_size_do_not_make_a_large_page",
             ).within("a page without content"),
