@@ -14,7 +14,8 @@ pub const INLINE_BYTES: usize = 128 * 1024;
 pub const DEFAULT_BEGIN_WAIT: Duration = Duration::from_secs(2);
 /// Upper bound of [`Options::wait`].
 const MAX_BEGIN_WAIT: Duration = Duration::from_secs(3_600);
-/// Default of [`Options::connections`]: the connections of the pool. PostgreSQL also writes with them; SQLite only reads.
+/// Default of [`Options::connections`]: the connections of the pool. PostgreSQL also writes with them, SQLite only
+/// reads.
 pub const DEFAULT_CONNECTIONS: usize = 8;
 
 /// Options for opening a store.
