@@ -104,7 +104,7 @@ impl Content {
     pub async fn diff(&self, domain: &str, before: Hash, after: Hash) -> ContentResult<RevisionDiff> {
         let mut session = self.session(domain);
         session.add_nodes(vec![map::empty()]);
-        let found = session.run(|session| differing_records(session, &before, &after)).await?;
+        let found = session.run_long(|session| differing_records(session, &before, &after)).await?;
         let (mut reusables, mut files, mut variables) = (Vec::new(), Vec::new(), Vec::new());
         let mut pages = Vec::new();
         for difference in found {

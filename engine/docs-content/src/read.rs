@@ -104,7 +104,7 @@ impl<T: PageRecord> KnownPages<T> {
         walk_up(parent, |id| self.parent(session, root, id))
     }
 
-    /// Returns the ancestors of a page like [`ancestors`](Self::ancestors), all of which must have been read.
+    /// Returns the ancestors of a page, nearest first. Fails if one of them is not in memory.
     pub(crate) fn known_ancestors(&self, parent: Option<&PageId>) -> ContentResult<Vec<(PageId, Arc<T>)>> {
         walk_up(parent, |id| self.0.get(id).cloned().ok_or_else(|| no_parent(id)))
     }
@@ -241,6 +241,9 @@ pub(crate) fn ancestor_ids(session: &Session<'_>, root: &Hash, entry: &PageEntry
 
 /// Returns the path of a page: the slugs of its ancestors and its own slug. Links and computed pages have no path.
 pub(crate) fn path(session: &Session<'_>, root: &Hash, entry: &PageEntry) -> PassResult<Option<String>> {
+    if entry.slug.is_empty() {
+        return Ok(None);
+    }
     let above = KnownPages::<PageHead>::default().ancestors(session, root, entry.parent.as_ref())?;
     Ok(path_below(&above, &entry.slug))
 }
