@@ -2,7 +2,6 @@
 
 use std::{
     fmt,
-    hash::Hash,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -53,28 +52,23 @@ impl Weighter<PageTreeKey, EntityTag> for EntryWeigher {
     }
 }
 
-/// Cached page trees. The key is the tag of the pages, so audiences who see the same pages share a tree.
-pub(crate) type PageTreeCache = BuildCache<EntityTag, PageTree>;
-
-/// Cached values that are expensive to build, with a size limit in bytes.
-pub(crate) struct BuildCache<K, V> {
-    cached: Cache<K, Arc<V>, EntryWeigher>,
-    /// The most recent value that was larger than the cache. Without it, every request would rebuild that value.
-    oversized: Mutex<Option<(K, Arc<V>)>>,
+/// Cached page trees, with a size limit in bytes. The key is the tag of the pages, so audiences who see the same pages
+/// share a tree.
+pub(crate) struct PageTreeCache {
+    cached: Cache<EntityTag, Arc<PageTree>, EntryWeigher>,
+    /// The most recent tree that was larger than the cache. Without it, every request would rebuild that tree.
+    oversized: Mutex<Option<(EntityTag, Arc<PageTree>)>>,
     builds: TenantQueue,
 }
 
-impl<K, V> fmt::Debug for BuildCache<K, V> {
+impl fmt::Debug for PageTreeCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BuildCache").finish_non_exhaustive()
+        f.debug_struct("PageTreeCache").finish_non_exhaustive()
     }
 }
 
-impl<K: Clone + Eq + Hash + Send + Sync, V: Send + Sync> BuildCache<K, V>
-where
-    EntryWeigher: Weighter<K, Arc<V>>,
-{
-    /// Creates a cache of at most `bytes`, plus one larger value.
+impl PageTreeCache {
+    /// Creates a cache of at most `bytes`, plus one larger tree.
     pub(crate) fn new(bytes: u64) -> Self {
         Self {
             cached: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, bytes, EntryWeigher),
@@ -83,22 +77,22 @@ where
         }
     }
 
-    /// Returns the value for a key, if it is cached.
-    pub(crate) fn get(&self, key: &K) -> Option<Arc<V>> {
+    /// Returns the tree for a tag, if it is cached.
+    pub(crate) fn get(&self, key: &EntityTag) -> Option<Arc<PageTree>> {
         self.cached.get(key).or_else(|| self.oversized(key))
     }
 
-    /// Returns the value for a key, and builds it on behalf of an organization if it is not cached. Concurrent requests
-    /// for a key wait for a single build.
+    /// Returns the tree for a tag, and builds it on behalf of an organization if it is not cached. Concurrent requests
+    /// for a tag wait for a single build.
     ///
     /// # Errors
     /// Errors of `build`.
     pub(crate) async fn get_or_build(
         &self,
-        key: &K,
+        key: &EntityTag,
         tenant: &Tenant,
-        build: impl Future<Output = Result<V>> + Send,
-    ) -> Result<Arc<V>> {
+        build: impl Future<Output = Result<PageTree>> + Send,
+    ) -> Result<Arc<PageTree>> {
         let guard = match self.cached.get_value_or_guard_async(key).await {
             Ok(built) => return Ok(built),
             Err(guard) => guard,
@@ -109,34 +103,34 @@ where
         let _permit = self.builds.acquire_for(tenant).await?;
         let built = Arc::new(build.await?);
         self.store_oversized(key, &built);
-        // Waiting requests receive the value even if it does not fit into the cache.
+        // Waiting requests receive the tree even if it does not fit into the cache.
         drop(guard.insert(Arc::clone(&built)));
-        // A full cache may immediately evict an entry inserted through a guard, so the value is inserted again.
+        // A full cache may immediately evict an entry inserted through a guard, so the tree is inserted again.
         if !self.cached.contains_key(key) {
             self.cached.insert(key.clone(), Arc::clone(&built));
         }
         Ok(built)
     }
 
-    /// Builds a value on behalf of an organization without caching it.
+    /// Builds a tree on behalf of an organization without caching it.
     ///
     /// # Errors
     /// Errors of `build`.
     pub(crate) async fn build_uncached(
         &self,
         tenant: &Tenant,
-        build: impl Future<Output = Result<V>> + Send,
-    ) -> Result<Arc<V>> {
+        build: impl Future<Output = Result<PageTree>> + Send,
+    ) -> Result<Arc<PageTree>> {
         let _permit = self.builds.acquire_for(tenant).await?;
         build.await.map(Arc::new)
     }
 
-    fn oversized(&self, key: &K) -> Option<Arc<V>> {
+    fn oversized(&self, key: &EntityTag) -> Option<Arc<PageTree>> {
         let last = self.oversized.lock().unwrap_or_else(PoisonError::into_inner);
         last.as_ref().filter(|(own, _)| own == key).map(|(_, built)| Arc::clone(built))
     }
 
-    fn store_oversized(&self, key: &K, built: &Arc<V>) {
+    fn store_oversized(&self, key: &EntityTag, built: &Arc<PageTree>) {
         let room = self.cached.capacity();
         if room > 0 && EntryWeigher.weight(key, built) > room - room / 8 {
             let mut last = self.oversized.lock().unwrap_or_else(PoisonError::into_inner);

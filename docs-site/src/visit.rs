@@ -547,11 +547,14 @@ impl Visit {
         if missing.is_empty() {
             return Ok(found);
         }
-        let opened = match content {
-            Some(_) => None,
-            None => Some(self.snapshot(&base.space).await?),
+        let opened;
+        let content = match content {
+            Some(content) => content,
+            None => {
+                opened = self.snapshot(&base.space).await?;
+                &opened
+            }
         };
-        let Some(content) = content.or(opened.as_ref()) else { return Ok(found) };
         let read = content.files_by_id(&missing, ContentOptions::default()).await?;
         let mut read: HashMap<FileId, Arc<RevisionFile>> =
             read.into_iter().map(|file| (file.id.clone(), Arc::new(file))).collect();
