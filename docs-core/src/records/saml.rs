@@ -185,12 +185,8 @@ impl SamlRefusalRecord {
 }
 
 impl Indexed for SamlRefusalRecord {
-    const INDEXES: &'static [&'static str] = &[];
     fn key(&self) -> Key {
         Self::key_for(&self.provider)
-    }
-    fn rows(&self) -> Vec<Row> {
-        Vec::new()
     }
     fn owner(&self) -> Owner {
         Owner::Organization(self.organization.clone())

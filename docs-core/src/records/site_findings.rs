@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::SiteRecord;
 use crate::{
     model::{SettableFindingStatus, SiteFindingId, SiteId, SpaceId, Timestamp},
-    store::{Entity, Indexed, Key, KeyBuf, Owner, Row},
+    store::{Entity, Indexed, Key, KeyBuf, Owner},
 };
 
 /// The statuses of the findings of a site. The findings themselves are derived from the content.
@@ -41,12 +41,8 @@ impl SiteFindingsRecord {
 }
 
 impl Indexed for SiteFindingsRecord {
-    const INDEXES: &'static [&'static str] = &[];
     fn key(&self) -> Key {
         Self::key_for(&self.site)
-    }
-    fn rows(&self) -> Vec<Row> {
-        Vec::new()
     }
     fn owner(&self) -> Owner {
         Owner::As(SiteRecord::key_for(&self.site))

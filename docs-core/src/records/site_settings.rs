@@ -58,15 +58,11 @@ impl CustomizationRecord {
 }
 
 impl Indexed for CustomizationRecord {
-    const INDEXES: &'static [&'static str] = &[];
     fn key(&self) -> Key {
         match &self.look {
             CustomizationEntry::Site(_) => Self::key_for(&self.site),
             CustomizationEntry::SiteSpace(place, _) => Self::key_for_place(&self.site, place),
         }
-    }
-    fn rows(&self) -> Vec<Row> {
-        Vec::new()
     }
     fn owner(&self) -> Owner {
         Owner::As(SiteRecord::key_for(&self.site))
@@ -173,12 +169,8 @@ impl SiteAuthRecord {
 }
 
 impl Indexed for SiteAuthRecord {
-    const INDEXES: &'static [&'static str] = &[];
     fn key(&self) -> Key {
         Self::key_for(&self.site)
-    }
-    fn rows(&self) -> Vec<Row> {
-        Vec::new()
     }
     fn owner(&self) -> Owner {
         Owner::As(SiteRecord::key_for(&self.site))
@@ -330,12 +322,8 @@ impl AdaptiveRecord {
 }
 
 impl Indexed for AdaptiveRecord {
-    const INDEXES: &'static [&'static str] = &[];
     fn key(&self) -> Key {
         Self::key_for(&self.site)
-    }
-    fn rows(&self) -> Vec<Row> {
-        Vec::new()
     }
     fn owner(&self) -> Owner {
         Owner::As(SiteRecord::key_for(&self.site))

@@ -170,12 +170,8 @@ impl TranslationMemoryRecord {
 }
 
 impl Indexed for TranslationMemoryRecord {
-    const INDEXES: &'static [&'static str] = &[];
     fn key(&self) -> Key {
         Self::by_item(&self.translation, &self.thing).number(self.part).key()
-    }
-    fn rows(&self) -> Vec<Row> {
-        Vec::new()
     }
     fn owner(&self) -> Owner {
         Owner::As(TranslationRecord::key_for(&self.translation))
@@ -215,12 +211,8 @@ impl GlossaryRecord {
 }
 
 impl Indexed for GlossaryRecord {
-    const INDEXES: &'static [&'static str] = &[];
     fn key(&self) -> Key {
         Self::key_for(&self.organization)
-    }
-    fn rows(&self) -> Vec<Row> {
-        Vec::new()
     }
     fn owner(&self) -> Owner {
         Owner::Organization(self.organization.clone())

@@ -42,13 +42,15 @@ impl Row {
 /// therefore always match their records; [`verify_kinds`](super::verify_kinds) recomputes and compares all of them.
 pub trait Indexed: Entity {
     /// The classes (first key segments) of the rows returned by [`rows`](Indexed::rows).
-    const INDEXES: &'static [&'static str];
+    const INDEXES: &'static [&'static str] = &[];
 
     /// Returns the key of the record: `KIND`, followed by the id.
     fn key(&self) -> Key;
 
-    /// Derives the rows. The result must depend only on the record.
-    fn rows(&self) -> Vec<Row>;
+    /// Derives the rows. The result must depend only on the record. By default, a record has none.
+    fn rows(&self) -> Vec<Row> {
+        Vec::new()
+    }
 
     /// Returns the owner of the record. Administrators of the owner see changes to the record in the audit log.
     fn owner(&self) -> Owner;

@@ -15,8 +15,9 @@ use self::{
 use crate::{
     Error, Result,
     model::{
-        ChangeRequest, ContextRecord, SiteFinding, SiteFindingList, SiteFindingOrder, SiteFindingPage,
-        SiteFindingSeverity, SiteFindingStats, SiteFindingStatus, SiteQuestion, UpdateSiteFinding,
+        ChangeRequest, ContextRecord, SiteFinding, SiteFindingId, SiteFindingList, SiteFindingOrder,
+        SiteFindingPage, SiteFindingSeverity, SiteFindingStats, SiteFindingStatus, SiteQuestion,
+        UpdateSiteFinding,
     },
     platform::nouns::{
         SiteFindingHandle, SiteFindings, SiteRef,
@@ -187,7 +188,7 @@ impl Examination {
         self.findings.iter().filter(matches)
     }
 
-    fn find(&self, id: &crate::model::SiteFindingId) -> Result<&Finding> {
+    fn find(&self, id: &SiteFindingId) -> Result<&Finding> {
         let found = self.findings.iter().find(|finding| finding.id == *id);
         found.ok_or_else(|| Error::not_found("finding"))
     }
