@@ -7,7 +7,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use docs_model::{
-    MAX_PAGE_LEVELS, MAX_PATH_BYTES, MAX_REUSABLES, MAX_SIBLINGS, MAX_SPACE_FILES, MAX_SPACE_PAGES, PageId,
+    MAX_PAGE_LEVELS, MAX_PATH_BYTES, MAX_RECORD_BYTES, MAX_REUSABLES, MAX_SIBLINGS, MAX_SPACE_FILES,
+    MAX_SPACE_PAGES, PageId,
 };
 use docs_store::Hash;
 
@@ -19,6 +20,9 @@ use super::{
     load::{PassResult, Session},
     map, read,
 };
+
+/// The classes of records with a bound.
+const COUNTED: [&str; 3] = [keys::PAGE, keys::FILE, keys::REUSABLE];
 
 /// The result of a check. The error message completes a sentence that begins with the affected content or field.
 pub(crate) type Check = Result<(), String>;
@@ -47,6 +51,17 @@ pub(crate) fn check_path(bytes: usize) -> Check {
     check_limit(bytes as u64, MAX_PATH_BYTES, "bytes per path")
 }
 
+/// Checks the total size of the records of a class.
+pub(crate) fn check_record_bytes(bytes: u64) -> Check {
+    if bytes <= MAX_RECORD_BYTES {
+        return Ok(());
+    }
+    let limit = MAX_RECORD_BYTES >> 20;
+    Err(format!(
+        "exceeds the limit of {limit} MiB for the fields of all items of a space; shorten front matter or variables"
+    ))
+}
+
 fn check_limit(has: u64, most: usize, unit: &str) -> Check {
     if has <= most as u64 { Ok(()) } else { Err(format!("exceeds the limit of {most} {unit}")) }
 }
@@ -60,6 +75,24 @@ pub(crate) async fn check(session: &mut Session<'_>, before: Hash, after: Hash) 
 struct PlacedPage {
     id: PageId,
     entry: PageEntry,
+}
+
+/// Checks the sizes of the records of some classes in the revision `after`. A class that does not grow is valid.
+pub(crate) fn check_records(
+    session: &Session<'_>,
+    before: &Hash,
+    after: &Hash,
+    classes: &[&str],
+) -> PassResult<Check> {
+    for class in classes {
+        let (from, to) = keys::class(class);
+        let is = map::size(session, after, &from, &to)?.bytes;
+        let check = check_record_bytes(is);
+        if check.is_err() && is > map::size(session, before, &from, &to)?.bytes {
+            return Ok(check);
+        }
+    }
+    Ok(Ok(()))
 }
 
 fn check_bounds(session: &Session<'_>, before: &Hash, after: &Hash) -> PassResult<Check> {
@@ -78,7 +111,7 @@ fn check_bounds(session: &Session<'_>, before: &Hash, after: &Hash) -> PassResul
         }
     }
     let mut check = Ok(());
-    for class in [keys::PAGE, keys::FILE, keys::REUSABLE] {
+    for class in COUNTED {
         let (from, to) = keys::class(class);
         let (was, is) = (map::count(session, before, &from, &to)?, map::count(session, after, &from, &to)?);
         if is > was {
@@ -89,6 +122,7 @@ fn check_bounds(session: &Session<'_>, before: &Hash, after: &Hash) -> PassResul
             });
         }
     }
+    check = check.and(check_records(session, before, after, &COUNTED)?);
     for parent in &parents {
         let (from, to) = keys::children(parent.as_ref()).prefix_range();
         let children = map::count(session, after, &from, &to)?;

@@ -52,6 +52,13 @@ pub struct BuildPage {
 }
 
 impl BuildPage {
+    /// Returns the size in bytes of the variables, and of the front matter that the platform does not interpret.
+    #[must_use]
+    pub fn front_matter_bytes(&self) -> u64 {
+        let variables = self.fields.variables.as_ref().map_or(0, JsonText::bytes);
+        (variables + self.fields.extra.as_ref().map_or(0, JsonText::bytes)) as u64
+    }
+
     /// Creates a page without text.
     #[must_use]
     pub fn new(id: PageId, parent: Option<PageId>, kind: PageKind, fields: PagePatch) -> Self {
@@ -178,8 +185,12 @@ struct ContentBuilder {
     slugs: HashMap<Option<PageId>, UniqueNames>,
     /// File names in use.
     names: UniqueNames,
+    /// The total size of the records of pages.
+    page_bytes: u64,
     files: u64,
     reusables: u64,
+    /// The total size of the records of reusable content blocks.
+    reusable_bytes: u64,
     others: BTreeMap<Key, Bytes>,
     references: Vec<(LinkSource, SourceReferences)>,
     /// The number of references, and the number from which further sources are deferred.
@@ -197,8 +208,10 @@ impl ContentBuilder {
             order: HashMap::new(),
             slugs: HashMap::new(),
             names: UniqueNames::default(),
+            page_bytes: 0,
             files: 0,
             reusables: 0,
+            reusable_bytes: 0,
             others: BTreeMap::new(),
             references: Vec::new(),
             reference_count: 0,
@@ -242,6 +255,8 @@ impl ContentBuilder {
         bounds::check_path(place.path_bytes).map_err(|what| invalid("slug", what))?;
         entry.created_at = Some(page.created_at.unwrap_or(self.now));
         entry.updated_at = Some(page.updated_at.unwrap_or(self.now));
+        self.page_bytes += encode(&entry)?.len() as u64;
+        bounds::check_record_bytes(self.page_bytes).map_err(|what| invalid("fields", what))?;
         self.refer(LinkSource::Page(page.id.clone()), LinkFields::from(&entry), &page.body);
         let siblings = self.order.entry(page.parent).or_default();
         bounds::check_siblings(siblings.len() as u64 + 1).map_err(|what| invalid("parent", what))?;
@@ -283,7 +298,10 @@ impl ContentBuilder {
         fields.apply(&mut entry)?;
         let body = fields.body.unwrap_or_default();
         entry.body = body.body();
-        self.add_other(keys::reusable(id), encode(&entry)?, "reusable")?;
+        let record = encode(&entry)?;
+        self.reusable_bytes += record.len() as u64;
+        bounds::check_record_bytes(self.reusable_bytes).map_err(|what| invalid("fields", what))?;
+        self.add_other(keys::reusable(id), record, "reusable")?;
         self.refer(LinkSource::Reusable(id.clone()), LinkFields::from(&entry), &body);
         Ok(text_of(body))
     }

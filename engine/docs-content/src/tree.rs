@@ -87,6 +87,13 @@ impl PageTree {
         })
     }
 
+    /// Returns the descendants of a page, in reading order.
+    pub fn descendants<'a>(&'a self, page: &TreePage) -> impl Iterator<Item = &'a TreePage> {
+        let depth = page.depth;
+        let start = self.by_id.get(&page.id).map_or(self.pages.len(), |at| at + 1);
+        self.pages.iter().skip(start).take_while(move |below| below.depth > depth)
+    }
+
     /// Returns the approximate memory usage in bytes.
     pub(crate) const fn memory(&self) -> u64 {
         self.bytes

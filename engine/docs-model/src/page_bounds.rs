@@ -10,6 +10,9 @@ pub const MAX_SPACE_FILES: usize = 25_000;
 
 /// Maximum number of reusable content blocks per space.
 pub const MAX_REUSABLES: usize = 5_000;
+/// Maximum total size of the records of a space's pages, in bytes: titles, descriptions, variables and other front
+/// matter, without texts. The records of files and those of reusable content blocks have the same bound.
+pub const MAX_RECORD_BYTES: u64 = 32 << 20;
 
 /// Maximum number of children of a page, and of pages at the top level.
 pub const MAX_SIBLINGS: usize = 10_000;

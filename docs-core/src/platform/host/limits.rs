@@ -88,6 +88,7 @@ pub const LIMITS: &[LimitGroup] = &[
             count("Pages of a space, of all kinds", model::MAX_SPACE_PAGES),
             count("Files of a space", model::MAX_SPACE_FILES),
             count("Reusable contents of a space", model::MAX_REUSABLES),
+            bytes("Fields of all pages of a space, without texts", model::MAX_RECORD_BYTES),
             count("Direct child pages of a page, or pages at the top level", model::MAX_SIBLINGS),
             count("Levels of the page tree", model::MAX_PAGE_LEVELS),
             bytes("Path of a page within its space", model::MAX_PATH_BYTES as u64),

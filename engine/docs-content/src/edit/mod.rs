@@ -244,6 +244,10 @@ impl Content {
             }
         }
         current = session.apply(current, &pending.take()).await?;
+        let grown: BTreeSet<&str> = edits.iter().flat_map(Edit::grown_classes).copied().collect();
+        let grown: Vec<&str> = grown.into_iter().collect();
+        let checked = session.run(|session| bounds::check_records(session, &root, &current, &grown)).await?;
+        checked.map_err(|what| invalid("fields", what).at_index(edits.len().saturating_sub(1)))?;
         current = self.relink(&mut session, root, current).await?;
         session.save(current, &texts).await?;
         Ok(EditOutcome { root: current, pages: touched.list(), cost: session.finish() })
@@ -276,6 +280,18 @@ impl Edit {
             | Self::RevertPage { .. }
             | Self::SetGit { .. } => true,
             _ => false,
+        }
+    }
+
+    /// Returns the classes whose records the edit can enlarge.
+    const fn grown_classes(&self) -> &'static [&'static str] {
+        match self {
+            Self::InsertPage(_) | Self::UpdatePage { .. } | Self::ReplacePage(_) => &[keys::PAGE],
+            Self::PutFile { .. } => &[keys::FILE],
+            Self::PutReusable { .. } => &[keys::REUSABLE],
+            Self::SetGit { .. } => &[keys::PAGE, keys::FILE, keys::REUSABLE],
+            // Reverts are checked separately. The other edits replace fields of a bounded size.
+            _ => &[],
         }
     }
 

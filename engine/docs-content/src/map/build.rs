@@ -74,7 +74,7 @@ impl Iterator for LeafStream {
             run.push((key, MapItem::Value(value)));
         }
         let leaf = fresh(0, &run);
-        let child = Child { hash: leaf.hash, count: leaf.node.count() };
+        let child = Child { hash: leaf.hash, size: leaf.node.size() };
         Some(((key, MapItem::Child(child)), leaf))
     }
 }
@@ -101,7 +101,7 @@ pub(super) fn split_run(level: u8, first: &Key, run: &[MapEntry], nodes: &mut Ve
         }
         let node = fresh(level, &run[start..at]);
         let key = if start == 0 { first.clone() } else { run[start].0.clone() };
-        above.push((key, MapItem::Child(Child { hash: node.hash, count: node.node.count() })));
+        above.push((key, MapItem::Child(Child { hash: node.hash, size: node.node.size() })));
         nodes.push(node);
         start = at;
     }

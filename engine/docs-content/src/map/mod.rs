@@ -20,12 +20,13 @@
 //!
 //! ```json
 //! {"entries": [["p!q2…", {"title": "Start", "kind": "document"}], ["s!!start", "q2…"], ["k!!m!q2…", null]]}
-//! {"level": 1, "children": [["", "<hash>", 17], ["p!r7…", "<hash>", 15]]}
+//! {"level": 1, "children": [["", "<hash>", 17, 7201], ["p!r7…", "<hash>", 15, 6530]]}
 //! ```
 //!
 //! There is no whitespace between tokens. The value of an entry without a value is `null`; other values are stored
-//! unchanged. An entry of an inner node consists of the child's first key, its hash and the number of map entries below
-//! it. The leftmost child of every level has the empty key, so that a new first key does not change a separator.
+//! unchanged. An entry of an inner node consists of the child's first key, its hash, and the number of map entries below
+//! it with the total size of their values in bytes. Stores of earlier versions lack the size, which then counts as 0. The
+//! leftmost child of every level has the empty key, so that a new first key does not change a separator.
 
 mod apply;
 mod build;
@@ -43,9 +44,10 @@ pub use self::{
     build::{BuiltMap, build, empty},
     diff::{Difference, diff},
     fault::{Fault, MapResult},
+    item::MapSize,
     node::MapNode,
     nodes::{NewNode, Nodes},
-    read::{Range, count, get, get_many, nth, range, rank},
+    read::{Range, count, get, get_many, nth, range, rank, size},
 };
 pub(crate) use self::{
     build::{LeafStream, build_above},

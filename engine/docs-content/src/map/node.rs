@@ -1,13 +1,19 @@
 //! Map nodes and their serialization.
 
-use std::{borrow::Cow, fmt::Write as _};
+use std::{
+    borrow::Cow,
+    fmt::{self, Write as _},
+};
 
 use bytes::Bytes;
 use docs_store::{Hash, Key};
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, SeqAccess, Visitor},
+};
 use serde_json::value::RawValue;
 
-use super::{Child, Fault, MapEntry, MapItem, MapResult};
+use super::{Child, Fault, MapEntry, MapItem, MapResult, MapSize};
 
 /// The serialized form of an absent value.
 const EMPTY_VALUE: &str = "null";
@@ -23,7 +29,7 @@ pub struct MapNode {
     /// The end of each key in `keys`.
     ends: Vec<usize>,
     items: Items,
-    count: u64,
+    size: MapSize,
     weight: usize,
 }
 
@@ -57,25 +63,26 @@ impl MapNode {
             let json = value.get();
             values.push(if json == EMPTY_VALUE { Bytes::new() } else { bytes.slice_ref(json.as_bytes()) });
         }
-        node.count = values.len() as u64;
+        let bytes = values.iter().map(|value| value.len() as u64).sum();
+        node.size = MapSize { count: values.len() as u64, bytes };
         node.items = Items::Leaf(values);
         Ok(node)
     }
 
-    fn inner(level: u8, children: &[(KeyText<'_>, Hash, u64)]) -> MapResult<Self> {
+    fn inner(level: u8, children: &[ChildForm<'_>]) -> MapResult<Self> {
         if children.is_empty() {
             return Err(Fault::Corrupt("an inner node without children"));
         }
         let mut node = Self::empty(level, children.len());
         let mut refs = Vec::with_capacity(children.len());
-        for (key, hash, count) in children {
-            node.push_key(&key.0)?;
-            if *count == 0 {
+        for ChildForm { key, child } in children {
+            node.push_key(key)?;
+            if child.size.count == 0 {
                 return Err(Fault::Corrupt("an empty child"));
             }
-            let sum = node.count.checked_add(*count);
-            node.count = sum.ok_or(Fault::Corrupt("the number of entries overflows"))?;
-            refs.push(Child { hash: *hash, count: *count });
+            let sum = node.size.checked_add(child.size);
+            node.size = sum.ok_or(Fault::Corrupt("the number of entries overflows"))?;
+            refs.push(*child);
         }
         node.items = Items::Inner(refs);
         Ok(node)
@@ -83,7 +90,7 @@ impl MapNode {
 
     fn empty(level: u8, room: usize) -> Self {
         let (keys, ends) = (String::new(), Vec::with_capacity(room));
-        Self { level, keys, ends, items: Items::Leaf(Vec::new()), count: 0, weight: 0 }
+        Self { level, keys, ends, items: Items::Leaf(Vec::new()), size: MapSize::default(), weight: 0 }
     }
 
     fn push_key(&mut self, key: &str) -> MapResult<()> {
@@ -120,14 +127,15 @@ impl MapNode {
                     debug_assert!(level == 0, "only leaves have values");
                     out.push(',');
                     out.push_str(json_of(value));
+                    node.size += MapSize { count: 1, bytes: value.len() as u64 };
                     values.push(value.clone());
-                    node.count += 1;
                 }
                 MapItem::Child(child) => {
                     debug_assert!(level > 0, "only inner nodes have children");
-                    let _ = write!(out, ",\"{}\",{}", child.hash, child.count);
+                    let MapSize { count, bytes } = child.size;
+                    let _ = write!(out, ",\"{}\",{count},{bytes}", child.hash);
                     children.push(*child);
-                    node.count += child.count;
+                    node.size += child.size;
                 }
             }
             out.push(']');
@@ -149,7 +157,12 @@ impl MapNode {
     /// Returns the number of map entries below this node.
     #[must_use]
     pub const fn count(&self) -> u64 {
-        self.count
+        self.size.count
+    }
+
+    /// Returns the number of map entries below this node, and the size of their values.
+    pub(crate) const fn size(&self) -> MapSize {
+        self.size
     }
 
     /// Returns the approximate memory usage in bytes.
@@ -242,7 +255,38 @@ struct Form<'a> {
     #[serde(borrow, default)]
     entries: Option<Vec<(KeyText<'a>, &'a RawValue)>>,
     #[serde(borrow, default)]
-    children: Option<Vec<(KeyText<'a>, Hash, u64)>>,
+    children: Option<Vec<ChildForm<'a>>>,
+}
+
+/// The JSON form of an entry of an inner node: the key, the hash, the number of entries, and the size of their values.
+struct ChildForm<'a> {
+    key: Cow<'a, str>,
+    child: Child,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for ChildForm<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(ChildVisitor)
+    }
+}
+
+struct ChildVisitor;
+
+impl<'de> Visitor<'de> for ChildVisitor {
+    type Value = ChildForm<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key, a hash and two numbers")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let missing = |at| de::Error::invalid_length(at, &self);
+        let KeyText(key) = items.next_element()?.ok_or_else(|| missing(0))?;
+        let hash = items.next_element()?.ok_or_else(|| missing(1))?;
+        let count = items.next_element()?.ok_or_else(|| missing(2))?;
+        let bytes = items.next_element()?.unwrap_or_default();
+        Ok(ChildForm { key, child: Child { hash, size: MapSize { count, bytes } } })
+    }
 }
 
 /// A key, borrowed unless it contains JSON escapes.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 use docs_store::{Hash, Key};
 
-use super::{Fault, MapResult, Nodes, load};
+use super::{Fault, MapResult, MapSize, Nodes, load};
 
 /// A range of keys, `from <= key < to`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -126,7 +126,7 @@ pub fn range(nodes: &dyn Nodes, root: &Hash, range: &Range) -> MapResult<Vec<(Ke
             stack.push(PendingSubtree {
                 hash: child.hash,
                 level: Some(node.level() - 1),
-                count: child.count,
+                count: child.size.count,
             });
         };
         // The stack is last-in, first-out.
@@ -144,14 +144,24 @@ pub fn range(nodes: &dyn Nodes, root: &Hash, range: &Range) -> MapResult<Vec<(Ke
 /// # Errors
 /// See [`Fault`].
 pub fn rank(nodes: &dyn Nodes, root: &Hash, key: &str) -> MapResult<u64> {
+    Ok(size_before(nodes, root, key)?.count)
+}
+
+/// Returns the size of the entries whose keys are less than `key`.
+fn size_before(nodes: &dyn Nodes, root: &Hash, key: &str) -> MapResult<MapSize> {
     let mut node = load(nodes, root, None)?;
-    let mut before: u64 = 0;
+    let mut before = MapSize::default();
     while node.level() > 0 {
         let at = node.child_for(key);
-        before += node.refs()[..at].iter().map(|c| c.count).sum::<u64>();
+        for child in &node.refs()[..at] {
+            before += child.size;
+        }
         node = load(nodes, &node.refs()[at].hash, Some(node.level() - 1))?;
     }
-    Ok(before + node.lower_bound(key) as u64)
+    for (_, value) in node.values().take(node.lower_bound(key)) {
+        before += MapSize { count: 1, bytes: value.len() as u64 };
+    }
+    Ok(before)
 }
 
 /// Returns the number of keys in `from <= key < to`.
@@ -159,7 +169,15 @@ pub fn rank(nodes: &dyn Nodes, root: &Hash, key: &str) -> MapResult<u64> {
 /// # Errors
 /// See [`Fault`].
 pub fn count(nodes: &dyn Nodes, root: &Hash, from: &str, to: &str) -> MapResult<u64> {
-    match (rank(nodes, root, from), rank(nodes, root, to)) {
+    Ok(size(nodes, root, from, to)?.count)
+}
+
+/// Returns the size of the entries in `from <= key < to`.
+///
+/// # Errors
+/// See [`Fault`].
+pub fn size(nodes: &dyn Nodes, root: &Hash, from: &str, to: &str) -> MapResult<MapSize> {
+    match (size_before(nodes, root, from), size_before(nodes, root, to)) {
         (Ok(low), Ok(high)) => Ok(high.saturating_sub(low)),
         (Err(Fault::Missing(mut a)), Err(Fault::Missing(b))) => {
             a.extend(b);
@@ -182,15 +200,15 @@ pub fn nth(nodes: &dyn Nodes, root: &Hash, position: u64) -> MapResult<Option<(K
     while node.level() > 0 {
         let mut found = None;
         for child in node.refs() {
-            if rest < child.count {
+            if rest < child.size.count {
                 found = Some(*child);
                 break;
             }
-            rest -= child.count;
+            rest -= child.size.count;
         }
         let child = found.ok_or(Fault::Corrupt("the counts of children do not match"))?;
         node = load(nodes, &child.hash, Some(node.level() - 1))?;
-        if node.count() != child.count {
+        if node.count() != child.size.count {
             return Err(Fault::Corrupt("the count of a child differs from the count in its parent"));
         }
     }

@@ -28,7 +28,7 @@ impl Memory {
             let decoded = MapNode::decode(&fresh.bytes).unwrap();
             assert_eq!(decoded.level(), fresh.node.level());
             assert!(decoded.entries().eq(fresh.node.entries()), "a node reads back as written");
-            assert_eq!(decoded.count(), fresh.node.count());
+            assert_eq!(decoded.size(), fresh.node.size());
             self.0.insert(fresh.hash, fresh.node);
         }
     }
@@ -108,15 +108,25 @@ fn the_empty_map_holds_nothing() {
 
 #[test]
 fn map_encoding_is_stable() {
-    // The format must never change: existing bytes would still have to be readable, and equal content would have two
-    // roots.
+    // A change of the format gives equal content of stores before and after it two roots.
     let mut memory = Memory::default();
     assert_eq!(empty().bytes.as_ref(), br#"{"entries":[]}"#);
     let two: Model = [("p!a".into(), Bytes::from("1")), ("p!b\"c".into(), Bytes::new())].into();
     let built = build(two.into_iter().collect());
     assert_eq!(built.nodes[0].bytes.as_ref(), br#"{"entries":[["p!a",1],["p!b\"c",null]]}"#);
+    let (hash, size) = (empty().hash, MapSize { count: 7, bytes: 90 });
+    let child = MapItem::Child(Child { hash, size });
+    let (_, inner) = MapNode::from_entries(1, &[(Key::from(""), child)]);
+    assert_eq!(inner, format!("{{\"level\":1,\"children\":[[\"\",\"{hash}\",7,90]]}}"));
     let root = memory.build(&model(2_000));
-    assert_eq!(root.to_string(), "6mpefvddr2twjgl4aushdrvffowub6mplwv6shsfhujh7a2zwilq");
+    assert_eq!(root.to_string(), "amfoad3cfpqjxuu55nywazsm7cjyeaemwbwobta5pt55kmmjqzua");
+}
+
+#[test]
+fn children_without_the_size_of_their_values_are_read() {
+    let old = format!(r#"{{"level":1,"children":[["","{}",7]]}}"#, empty().hash);
+    let node = MapNode::decode(&old.into()).unwrap();
+    assert_eq!(node.size(), MapSize { count: 7, bytes: 0 });
 }
 
 #[test]
@@ -208,6 +218,8 @@ proptest! {
             model.range(from.clone()..to.clone()).map(|(k, v)| (k.clone(), v.clone())).collect();
         let (counted, ..) = Memory::run(&memory, |m| count(m, &root, &from, &to));
         prop_assert_eq!(counted, expected.len() as u64);
+        let (sized, ..) = Memory::run(&memory, |m| size(m, &root, &from, &to));
+        prop_assert_eq!(sized.bytes, expected.iter().map(|(_, value)| value.len() as u64).sum::<u64>());
         if rev {
             expected.reverse();
         }

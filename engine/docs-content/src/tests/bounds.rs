@@ -1,7 +1,8 @@
 //! Tests of the page tree limits for all kinds of changes, and of large batches of edits.
 
 use docs_model::{
-    MAX_PAGE_LEVELS, MAX_PATH_BYTES, MAX_REUSABLES, MAX_SIBLINGS, MAX_SPACE_FILES, MAX_SPACE_PAGES,
+    MAX_PAGE_LEVELS, MAX_PATH_BYTES, MAX_RECORD_BYTES, MAX_REUSABLES, MAX_SIBLINGS, MAX_SPACE_FILES,
+    MAX_SPACE_PAGES,
 };
 
 use super::*;
@@ -252,4 +253,39 @@ fn files_and_reusable_contents_are_bounded() {
     apply(&content, root, &[again]);
     let built = now(content.build(DOMAIN, time(0), (0..=MAX_SPACE_FILES).map(file).collect::<Vec<_>>()));
     assert!(matches!(built, Err(ContentError::Invalid { field: "file", .. })), "{built:?}");
+}
+
+#[test]
+fn fields_of_all_pages_are_bounded_on_every_way() {
+    let content = content();
+    let front = |bytes: usize| {
+        let extra = BTreeMap::from([("x".to_owned(), serde_json::Value::from("a".repeat(bytes)))]);
+        PagePatch { extra: Some(JsonText::new(&extra)), ..PagePatch::from_title("a") }
+    };
+    let of_pages = 32 << 10;
+    let page = |n: usize| BuildPage::new(id(n), None, PageKind::Document, front(of_pages));
+    let fit = MAX_RECORD_BYTES as usize / (of_pages + 400);
+    let build = |pages: usize| {
+        let items = (0..pages).map(|n| BuildItem::Page(Box::new(page(n))));
+        now(content.build(DOMAIN, time(0), items.collect::<Vec<_>>()))
+    };
+    let too_large = build(MAX_RECORD_BYTES as usize / of_pages + 1);
+    assert!(matches!(too_large, Err(ContentError::Invalid { field: "fields", .. })), "{too_large:?}");
+    let root = build(fit).unwrap().root;
+    let new = |n: usize, bytes: usize| {
+        Edit::InsertPage(Box::new(NewPage::new(id(n), PageKind::Document, front(bytes))))
+    };
+    let grown: Vec<Edit> = (0..20).map(|n| new(fit + n, of_pages)).collect();
+    let (index, field, message) = refused(now(content.edit(DOMAIN, root, time(0), &grown)));
+    assert_eq!((index, field), (19, "fields"));
+    assert!(message.contains("32 MiB"), "{message}");
+    let update = |n: usize| Edit::UpdatePage { page: id(n), fields: Box::new(front(3 * of_pages)) };
+    let grown: Vec<Edit> = (0..10).map(update).collect();
+    assert_eq!(refused(now(content.edit(DOMAIN, root, time(0), &grown))).1, "fields");
+    // Merges are checked on completion. Content that does not grow is never rejected.
+    let halves = [0, 10].map(|from| (0..8).map(|n| new(fit + from + n, of_pages)).collect::<Vec<_>>());
+    let [ours, theirs] = halves.map(|edits| apply(&content, root, &edits));
+    let merged = now(content.merge(DOMAIN, ThreeWay { base: root, ours, theirs }));
+    assert!(matches!(merged, Err(ContentError::TooLarge(_))), "{merged:?}");
+    apply(&content, ours, &[Edit::DeletePage { page: id(0) }]);
 }

@@ -365,7 +365,7 @@ fn editing_one_page_writes_only_the_nodes_of_its_links() {
     for (edit, written, texts) in edits {
         let cost = now(cold(&objects).edit(DOMAIN, root, time(1), std::slice::from_ref(&edit))).unwrap().cost;
         assert!(cost.nodes_written <= written, "{edit:?}: {cost:?}");
-        assert!(cost.nodes_loaded <= written + written / 2, "{edit:?}: {cost:?}");
+        assert!(cost.nodes_loaded <= written + written / 2 + 3, "{edit:?}: {cost:?}");
         assert_eq!(cost.texts_loaded, texts, "{edit:?}");
     }
     let content = cold(&objects);

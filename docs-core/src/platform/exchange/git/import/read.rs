@@ -21,8 +21,8 @@ use crate::{
         reference::{destination, parse_exact},
     },
     model::{
-        ContentRef, FileId, GitBlob, JobProgress, JobStage, JsonText, MAX_TITLE, PageId, PageTooLong,
-        ReusableId, check_page_size,
+        ContentRef, FileId, GitBlob, JobProgress, JobStage, JsonText, MAX_RECORD_BYTES, MAX_TITLE, PageId,
+        PageTooLong, ReusableId, check_page_size,
     },
     platform::{
         exchange::{
@@ -398,8 +398,11 @@ impl<'a> Importer<'a> {
     fn add_pages(&mut self, plan: &ImportPlan, items: &mut Vec<BuildItem>) -> Result<()> {
         let mut stack: Vec<(&PlannedPage, Option<PageId>)> =
             plan.pages.iter().rev().map(|page| (page, None)).collect();
+        let mut front_matter = 0;
         while let Some((page, parent)) = stack.pop() {
             let built = self.page(page, parent)?;
+            front_matter += built.front_matter_bytes();
+            check_size("front matter", front_matter, MAX_RECORD_BYTES)?;
             stack.extend(page.pages.iter().rev().map(|below| (below, Some(built.id.clone()))));
             items.push(BuildItem::Page(Box::new(built)));
         }
