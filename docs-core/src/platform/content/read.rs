@@ -501,7 +501,10 @@ impl Platform {
         let SpaceAdmission { access, claims, placement } = admitted;
         let bearer = match &visitor.preview {
             // Change requests and former revisions contain files that the live content does not.
-            Some(preview) => Bearer::for_member(&preview.actor(&placement.site.organization, self.urls())?)?,
+            Some(preview) => {
+                let member = preview.actor(&placement.site.organization, self.urls())?;
+                Bearer::for_preview(visitor, &member)?
+            }
             None => Bearer::Visitor(VisitorBearer::new(visitor, &placement.site.id, &claims, self.now())),
         };
         let space = access.space();

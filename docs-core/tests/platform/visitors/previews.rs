@@ -9,6 +9,7 @@ use docs_core::{
         ResolvedUrl, Role, SiteId, SiteSpaceId, SiteVisibility, SpaceId, UpdateContent, UpdateSpace,
     },
     platform::{Actor, ContentOptions, Visitor},
+    store::PageRequest,
 };
 use serde_json::{Value, json};
 
@@ -218,6 +219,32 @@ async fn previews_read_change_requests_and_old_revisions() {
     let secret = open_request(&it.w, &it.secret).await.1;
     let secret = it.w.platform.as_actor(&inside).space(&it.secret).change_request(&secret).get().await;
     secret.refused(ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn file_urls_of_previews_expire_with_the_preview() {
+    let it = Unpublished::new().await;
+    let number = it.w.request(&it.guide).await;
+    let request = it.w.as_admin().space(&it.guide).change_request(&number);
+    let insert = json!({ "changes": [{ "operation": "insert_files",
+        "files": [{ "name": "data.txt", "contentType": "text/plain", "base64": "RGF0YQ==" }] }] });
+    request.edit(serde_json::from_value(insert).expect("changes")).await.expect("edited");
+    let (url, visitor) = it.preview(&it.member, PreviewSite::default()).await.expect("a preview");
+    let inside = it.open(&visitor, &format!("{url}~/changes/{number}/")).await.expect("open").1;
+    let content = it.w.platform.as_actor(&inside).space(&it.guide).change_request(&number).content();
+    let files = content.list_files(ContentOptions::default(), &PageRequest::default()).await.expect("files");
+    let changes = content.list_changes(None).await.expect("changes");
+    let changes = serde_json::to_value(changes).expect("JSON");
+    let changed = changes["changes"][0]["file"]["downloadURL"].as_str().expect("a URL");
+    let urls = [files.items[0].download_url.as_str(), changed];
+    let sealed = urls.map(|url| url.rsplit('/').nth(1).expect("a sealed part"));
+    for sealed in sealed {
+        it.w.platform.find_file(&it.guide, sealed).await.expect("found");
+    }
+    it.w.clock.advance(Duration::from_secs(3_600));
+    for sealed in sealed {
+        it.w.platform.find_file(&it.guide, sealed).await.refused(ErrorKind::NotFound);
+    }
 }
 
 /// Creates a change request that adds a page. Returns it with its number.

@@ -7,7 +7,11 @@ use crate::{
     model::{OrgId, SpaceId, UserId},
     platform::{
         access,
-        kernel::{actor::Actor, platform::Platform, token_user::TokenUser},
+        kernel::{
+            actor::{Actor, Visitor},
+            platform::Platform,
+            token_user::TokenUser,
+        },
         publishing::visitors::VisitorBearer,
     },
     store::Tx,
@@ -35,6 +39,8 @@ pub(in crate::platform) enum Bearer {
     Token(UserId),
     /// A member with a single sign-on session, which is valid in that organization only.
     Session(UserId, OrgId),
+    /// A holder of a preview, with the rights of its member until the preview expires, in seconds since the epoch.
+    Preview(Box<Bearer>, i64),
     Visitor(VisitorBearer),
 }
 
@@ -52,6 +58,11 @@ impl Bearer {
         }
     }
 
+    /// Returns the bearer for a holder of a preview, who reads content as its member.
+    pub(in crate::platform) fn for_preview(visitor: &Visitor, member: &Actor) -> Result<Self> {
+        Ok(Self::Preview(Box::new(Self::for_member(member)?), visitor.until.unwrap_or_default()))
+    }
+
     /// Returns the approximate size in bytes of the URL of a file, as a string and in JSON.
     pub(in crate::platform) fn url_bytes(&self) -> Result<usize> {
         let bearer = serde_json::to_string(self).map_err(Error::internal)?;
@@ -59,9 +70,10 @@ impl Bearer {
     }
 
     /// Returns the user that received a URL, or `None` for other callers.
-    pub(in crate::platform) const fn user(&self) -> Option<&UserId> {
+    pub(in crate::platform) fn user(&self) -> Option<&UserId> {
         match self {
             Self::User(user) | Self::Token(user) | Self::Session(user, _) => Some(user),
+            Self::Preview(member, _) => member.user(),
             Self::Platform | Self::Visitor(_) => None,
         }
     }
@@ -83,7 +95,7 @@ impl Platform {
         }
     }
 
-    /// Returns the actor for a member's URL, or `None` for a visitor's URL.
+    /// Returns the actor for a member's URL, or `None` for the URL of a visitor or of an expired preview.
     pub(in crate::platform) fn member_actor(&self, bearer: &Bearer) -> Option<Actor> {
         let token = |user: &UserId, org| Actor::Token(TokenUser::new(user.clone(), org, self.urls()));
         match bearer {
@@ -91,6 +103,9 @@ impl Platform {
             Bearer::User(user) => Some(Actor::User(user.clone())),
             Bearer::Token(user) => Some(token(user, None)),
             Bearer::Session(user, org) => Some(token(user, Some(org.clone()))),
+            Bearer::Preview(member, until) => {
+                self.member_actor(member).filter(|_| self.now().time().timestamp() < *until)
+            }
             Bearer::Visitor(_) => None,
         }
     }

@@ -63,6 +63,10 @@ impl<'p> ContentHandle<'p> {
             checked_limit(&PageRequest { page: None, limit: Some(limit.unwrap_or(DEFAULT_CHANGES)) })?;
         let tx = platform.read().await?;
         let reader = platform.reader_of_history(&tx, actor, &of.space).await?;
+        let bearer = match actor {
+            Actor::Visitor(visitor) => Bearer::for_preview(visitor, &reader)?,
+            _ => Bearer::for_member(&reader)?,
+        };
         let is_preview = reader != *actor;
         let actor = &reader;
         let compared = platform.read_comparison(&tx, actor, of).await?;
@@ -83,7 +87,7 @@ impl<'p> ContentHandle<'p> {
         let change = ChangePresenter {
             platform,
             space: &space.id,
-            bearer: Bearer::for_member(actor)?,
+            bearer,
             before: platform.content().view(&space.domain, compared.before),
             after: platform.content().view(&space.domain, compared.after),
         };
