@@ -279,6 +279,7 @@ macro_rules! mount {
                 &self,
                 auth: $auth,
                 known: ClientCache,
+                memory: ResponseMemory,
                 $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 #[oai(name = "pageId")] page: Path<PageId>,
                 /// The format of the content; `markdown` by default.
@@ -304,7 +305,7 @@ macro_rules! mount {
                 let content = auth.caller(&self.0).content(&of);
                 let shown = with_computed(text_options(metadata, format, evaluated), computed);
                 let shown = with_references(shown, dereferenced, refs);
-                cacheable_pages(content, known, offload(content.get_page(&page, shown))).await
+                cacheable_pages(content, known, content.get_page_json(&page, shown, memory.limit())).await
             }
 
             #[doc = $path_title]
@@ -316,6 +317,7 @@ macro_rules! mount {
                 &self,
                 auth: $auth,
                 known: ClientCache,
+                memory: ResponseMemory,
                 $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 #[oai(name = "pagePath")] path: Path<String>,
                 /// The format of the content; `markdown` by default.
@@ -341,7 +343,7 @@ macro_rules! mount {
                 let how = with_references(how, dereferenced, refs);
                 let of = $content;
                 let content = auth.caller(&self.0).content(&of);
-                cacheable_pages(content, known, offload(content.get_page_by_path(&path, how))).await
+                cacheable_pages(content, known, content.get_page_by_path_json(&path, how, memory.limit())).await
             }
 
             #[doc = $reusable_title]

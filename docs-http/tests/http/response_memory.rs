@@ -69,28 +69,71 @@ async fn long_computed_documents_are_cut_and_need_memory() {
     assert!(found[1] > 0 && found[2] == found[3], "{found:?}");
 }
 
-/// Reads a space with this limit. Returns the status and the requested bytes.
-async fn read(s: &Server, space: &str, limit: usize) -> (StatusCode, usize) {
+/// Reads content of a space with this limit. Returns the status and the requested bytes.
+async fn read(s: &Server, space: &str, path: &str, limit: usize) -> (StatusCode, usize) {
     let memory = Recorded { limit, ..Recorded::default() };
-    let request = s.client.get(format!("/v1/spaces/{space}/content"));
+    let request = s.client.get(format!("/v1/spaces/{space}/content{path}"));
     let request = request.header("authorization", format!("Bearer {}", s.admin));
     let response = request.data(ResponseMemory::new(memory.clone())).send().await.0;
     (response.status(), memory.requested.load(Ordering::Relaxed))
+}
+
+/// Inserts pages into a space. Returns the ids.
+async fn insert(s: &Server, space: &str, pages: Vec<Value>) -> Vec<String> {
+    let request = s.request(space).await;
+    let changed = s.post(&format!("{request}/content"), 200, json!({ "changes": pages })).await;
+    s.post(&format!("{request}/merge"), 200, json!({})).await;
+    let changes = changed["changes"].as_array().expect("changes");
+    changes.iter().map(|change| change["page"]["id"].as_str().expect("an id").to_owned()).collect()
+}
+
+fn page(parent: Option<&str>, markdown: &str) -> Value {
+    let mut page =
+        json!({ "operation": "insert_page", "title": "Page", "document": { "markdown": markdown } });
+    if let Some(parent) = parent {
+        page["into"] = json!(parent);
+    }
+    page
+}
+
+#[tokio::test]
+async fn large_pages_need_free_memory() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let long = "* item\n".repeat(10_000);
+    let ids = insert(&s, &space, vec![page(None, "Short."), page(None, &long), page(None, "Short.")]).await;
+    let [top, long, short] = ids.as_slice() else { panic!("{ids:?}") };
+    for _ in 0..5 {
+        insert(&s, &space, vec![page(Some(top), ""); 50]).await;
+    }
+    let parsed = ["format=document", "format.markdown.refs=relative", "dereferenced=true"];
+    let cases = parsed.map(|query| (long, query)).into_iter().chain([(top, "format=markdown")]);
+    for (page, query) in cases {
+        let path = format!("/page/{page}?{query}");
+        let (status, requested) = read(&s, &space, &path, usize::MAX).await;
+        assert_eq!(status, StatusCode::OK, "{query}");
+        assert!(requested >= 250 * 1_024, "{query}: {requested} bytes");
+        let rejected = (StatusCode::SERVICE_UNAVAILABLE, requested);
+        assert_eq!(read(&s, &space, &path, requested - 1).await, rejected, "{query}");
+    }
+    // The source of a text is returned without being parsed.
+    let small = parsed.map(|query| (short, query)).into_iter().chain([(long, "format=markdown")]);
+    for (page, query) in small {
+        let path = format!("/page/{page}?{query}");
+        assert_eq!(read(&s, &space, &path, 0).await, (StatusCode::OK, 0), "{query}");
+    }
 }
 
 #[tokio::test]
 async fn large_revisions_need_free_memory() {
     let s = Server::new().await;
     let space = s.space().await;
-    assert_eq!(read(&s, &space, 0).await, (StatusCode::OK, 0), "a small revision needs none");
+    assert_eq!(read(&s, &space, "", 0).await, (StatusCode::OK, 0), "a small revision needs none");
     for _ in 0..5 {
-        let request = s.request(&space).await;
-        let insert = json!({ "operation": "insert_page", "title": "Page", "document": {} });
-        s.post(&format!("{request}/content"), 200, json!({ "changes": vec![insert; 50] })).await;
-        s.post(&format!("{request}/merge"), 200, json!({})).await;
+        insert(&s, &space, vec![page(None, ""); 50]).await;
     }
-    let (status, requested) = read(&s, &space, usize::MAX).await;
+    let (status, requested) = read(&s, &space, "", usize::MAX).await;
     assert_eq!(status, StatusCode::OK);
     assert!(requested >= 250 * 1_024, "{requested} bytes");
-    assert_eq!(read(&s, &space, requested - 1).await, (StatusCode::SERVICE_UNAVAILABLE, requested));
+    assert_eq!(read(&s, &space, "", requested - 1).await, (StatusCode::SERVICE_UNAVAILABLE, requested));
 }

@@ -41,7 +41,9 @@ use crate::{
     },
     platform::{
         access,
-        content::{change_requests, files::Bearer, openapi_specs::SpecAudience, revisions},
+        content::{
+            change_requests, computed::GeneratedPage, files::Bearer, openapi_specs::SpecAudience, revisions,
+        },
         kernel::{
             actor::{Actor, Visitor},
             answer_memory::{AnswerMemory, UnlimitedMemory},
@@ -70,6 +72,8 @@ use crate::{
 pub struct ContentOptions {
     /// Includes the Git metadata of pages and files.
     pub git: bool,
+    /// Includes the variables of pages.
+    pub variables: bool,
     /// The format of page content.
     pub format: ContentFormat,
     /// Selects the expressions and conditions in page content to evaluate.
@@ -83,6 +87,23 @@ pub struct ContentOptions {
     /// Returns Markdown to visitors of sites in the form of a page file of a repository: with a heading of the title,
     /// and the content of reusable content blocks.
     pub file_for_visitors: bool,
+}
+
+/// The id or the path of a page.
+#[derive(Clone, Copy)]
+enum PageKey<'a> {
+    Id(&'a PageId),
+    Path(&'a str),
+}
+
+impl PageKey<'_> {
+    /// Returns the path in lower case.
+    fn lower_path(self) -> String {
+        match self {
+            Self::Id(_) => String::new(),
+            Self::Path(path) => path.to_lowercase(),
+        }
+    }
 }
 
 /// The form of links to pages of the same space in Markdown.
@@ -102,6 +123,7 @@ impl Default for ContentOptions {
         let (format, evaluated) = (ContentFormat::default(), Evaluated::default());
         Self {
             git: true,
+            variables: true,
             format,
             evaluated,
             computed: true,
@@ -232,7 +254,7 @@ impl<'p> ContentHandle<'p> {
         let filter = at.content_filter().await?;
         let tree = at.view.tree().await?;
         let files = usize::try_from(at.view.counts().await?.files).unwrap_or(usize::MAX);
-        let size = AnswerSize::from_items(tree.len().saturating_add(files)).with_files(files, &at.bearer)?;
+        let size = AnswerSize::from_pages(&tree, shown).with_items(files).with_files(files, &at.bearer)?;
         let turn = platform.answer_turn(at.space(), size, memory).await?;
         // The ETag is computed before the pages, so it may be older than the returned content but never newer.
         let tag = match &at.placement {
@@ -294,14 +316,58 @@ impl<'p> ContentHandle<'p> {
     /// ```
     #[boxed]
     pub async fn get_page(self, page: &'p PageId, shown: ContentOptions) -> Result<RevisionPage> {
+        Ok(self.page_in_turn(PageKey::Id(page), shown, &UnlimitedMemory).await?.0)
+    }
+
+    /// Returns the JSON of [`get_page`](Self::get_page). Few large responses are in memory at the same time. Before a
+    /// large one is built, memory is reserved.
+    ///
+    /// # Errors
+    /// `NotFound`; `Unavailable` without free memory.
+    #[boxed]
+    pub async fn get_page_json(
+        self,
+        page: &'p PageId,
+        shown: ContentOptions,
+        memory: &'p dyn AnswerMemory,
+    ) -> Result<JsonAnswer> {
+        let (page, turn) = self.page_in_turn(PageKey::Id(page), shown, memory).await?;
+        let answer = JsonAnswer::offload(page).await?;
+        drop(turn);
+        Ok(answer)
+    }
+
+    /// Reads a page, with the permit to hold a large one in memory.
+    async fn page_in_turn(
+        self,
+        page: PageKey<'_>,
+        shown: ContentOptions,
+        memory: &dyn AnswerMemory,
+    ) -> Result<(RevisionPage, Option<WorkPermit>)> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_version();
-        let at = platform.locate_content(actor, of).await?;
-        let Some(entry) = at.view.page(page).await? else {
-            let made = platform.find_generated_page(&at, &|made| made.id == *page, shown).await?;
-            return made.ok_or_else(|| Error::not_found("page"));
+        let at = platform.locate_content(actor, &self.of.to_content_version()).await?;
+        let found = match page {
+            PageKey::Id(id) => at.view.page(id).await?.map(|entry| (id.clone(), entry)),
+            PageKey::Path(path) => at.view.find(path).await?,
         };
-        platform.read_page(&at, page, entry, shown).await
+        if let Some((id, entry)) = found {
+            return platform.read_page(&at, &id, entry, shown, memory).await;
+        }
+        let lower = page.lower_path();
+        let is_it = |made: &GeneratedPage| match page {
+            PageKey::Id(id) => made.id == *id,
+            PageKey::Path(_) => made.path == lower,
+        };
+        if let Some(made) = platform.find_generated_page(&at, &is_it, shown, memory).await? {
+            return Ok((made, None));
+        }
+        match page {
+            PageKey::Id(_) => Err(Error::not_found("page")),
+            PageKey::Path(path) => {
+                let moved = at.resolve_moved(path).await?;
+                platform.read_page(&at, &moved.id, moved.entry, shown, memory).await
+            }
+        }
     }
 
     /// Reads a page with its content but without its descendants, for an answer with `most` remaining evaluation steps.
@@ -324,7 +390,8 @@ impl<'p> ContentHandle<'p> {
         let read = match at.view.page(page).await? {
             Some(entry) => platform.read_page_alone(&at, page, entry, shown, &mut meter).await,
             None => {
-                let made = platform.find_generated_page(&at, &|made| made.id == *page, shown).await;
+                let is_it = |made: &GeneratedPage| made.id == *page;
+                let made = platform.find_generated_page(&at, &is_it, shown, &UnlimitedMemory).await;
                 made.and_then(|made| made.ok_or_else(|| Error::not_found("page")))
             }
         };
@@ -338,18 +405,25 @@ impl<'p> ContentHandle<'p> {
     /// `NotFound`.
     #[boxed]
     pub async fn get_page_by_path(self, path: &'p str, shown: ContentOptions) -> Result<RevisionPage> {
-        let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_version();
-        let at = platform.locate_content(actor, of).await?;
-        let Some((id, entry)) = at.view.find(path).await? else {
-            let lower = path.to_lowercase();
-            if let Some(made) = platform.find_generated_page(&at, &|made| made.path == lower, shown).await? {
-                return Ok(made);
-            }
-            let moved = at.resolve_moved(path).await?;
-            return platform.read_page(&at, &moved.id, moved.entry, shown).await;
-        };
-        platform.read_page(&at, &id, entry, shown).await
+        Ok(self.page_in_turn(PageKey::Path(path), shown, &UnlimitedMemory).await?.0)
+    }
+
+    /// Returns the JSON of [`get_page_by_path`](Self::get_page_by_path). Few large responses are in memory at the same
+    /// time. Before a large one is built, memory is reserved.
+    ///
+    /// # Errors
+    /// `NotFound`; `Unavailable` without free memory.
+    #[boxed]
+    pub async fn get_page_by_path_json(
+        self,
+        path: &'p str,
+        shown: ContentOptions,
+        memory: &'p dyn AnswerMemory,
+    ) -> Result<JsonAnswer> {
+        let (page, turn) = self.page_in_turn(PageKey::Path(path), shown, memory).await?;
+        let answer = JsonAnswer::offload(page).await?;
+        drop(turn);
+        Ok(answer)
     }
 
     /// Lists the files. A cursor is bound to the revision of its first page of results.

@@ -1,11 +1,18 @@
 //! Estimates of the memory of large responses.
 
-use crate::{Result, platform::content::files::Bearer};
+use super::ContentOptions;
+use crate::{
+    Result,
+    content::{PageTree, TreePage},
+    platform::content::files::Bearer,
+};
 
 /// Number of items up to which a response is small. Handing smaller work to another thread would take longer.
 pub(super) const INLINE_ITEMS: usize = 200;
 /// Estimated size of an item of a large response while it is built, in bytes.
 const ITEM_BYTES: usize = 2_048;
+/// Estimated size of the variables of pages and of their JSON per byte of their stored JSON.
+const VARIABLE_BYTES: usize = 16;
 /// Estimated size of a document and of its JSON per byte of its text, in bytes.
 const DOCUMENT_BYTES: usize = 32;
 
@@ -19,6 +26,29 @@ impl AnswerSize {
     /// Returns the size of a response with a number of items, such as pages.
     pub(super) const fn from_items(items: usize) -> Self {
         Self { bytes: items.saturating_mul(ITEM_BYTES) }
+    }
+
+    /// Returns the size of a response with all pages of a tree.
+    pub(super) fn from_pages(tree: &PageTree, shown: ContentOptions) -> Self {
+        Self::from_items(0).with_pages(tree.pages().iter(), shown)
+    }
+
+    /// Adds a number of items.
+    pub(super) const fn with_items(self, items: usize) -> Self {
+        Self { bytes: self.bytes.saturating_add(Self::from_items(items).bytes) }
+    }
+
+    /// Adds pages without their texts.
+    pub(super) fn with_pages<'t>(
+        self,
+        pages: impl Iterator<Item = &'t TreePage>,
+        shown: ContentOptions,
+    ) -> Self {
+        pages.fold(self, |size, page| {
+            let variables = if shown.variables { page.entry.variables.bytes() } else { 0 };
+            let bytes = size.bytes.saturating_add(variables.saturating_mul(VARIABLE_BYTES));
+            Self { bytes }.with_items(1)
+        })
     }
 
     /// Returns the size of a response with a document that is parsed from a text.

@@ -164,6 +164,7 @@ impl Platform {
         at: &ReadableRevision,
         is_it: &(dyn Fn(&GeneratedPage) -> bool + Sync),
         shown: ContentOptions,
+        memory: &dyn AnswerMemory,
     ) -> Result<Option<RevisionPage>> {
         let shown = at.page_options(shown);
         let Some((entry, text, made)) = self.find_generated(at, is_it, shown).await? else { return Ok(None) };
@@ -176,7 +177,7 @@ impl Platform {
                 ContentFormat::Markdown => page.markdown = Some(text),
                 ContentFormat::Document if text.is_empty() => {}
                 ContentFormat::Document => {
-                    page.document = Some(self.parse_generated(at.space(), &text, &UnlimitedMemory).await?);
+                    page.document = Some(self.parse_generated(at.space(), &text, memory).await?);
                 }
             }
         }
@@ -221,14 +222,17 @@ impl Platform {
         }
         let (tree, filter) = (at.view.tree().await?, at.content_filter().await?);
         let (org, audience) = (&at.space().organization, at.spec_audience());
-        for (at, made) in self.generated_pages(org, &tree, &filter, audience).await?.iter() {
-            if let Some(page) = tree.pages().get(*at)
-                && let Some(found) = made.iter().find_map(|made| made.find(is_it))
-            {
-                return Ok(Some((page.entry.clone(), run_in_place(|| found.markdown()), found.clone())));
-            }
-        }
-        Ok(None)
+        let pages = self.generated_pages(org, &tree, &filter, audience).await?;
+        let found = pages.iter().find_map(|(place, made)| {
+            let page = tree.pages().get(*place)?;
+            Some((page, made.iter().find_map(|made| made.find(is_it))?))
+        });
+        let Some((page, made)) = found else { return Ok(None) };
+        // A page can have all operations of a specification.
+        let permit = self.build_turn(at.space()).await?;
+        let text = run_in_place(|| made.markdown());
+        drop(permit);
+        Ok(Some((page.entry.clone(), text, made.clone())))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Lookups of a few pages in content, without its page tree.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
     vec,
 };
@@ -32,6 +32,9 @@ const LINEAGE_BATCH: usize = 100;
 const CACHED_REVISIONS: usize = 5_000;
 /// Number of pages read before other tasks run.
 const YIELD_INTERVAL: usize = 64;
+
+/// A page and its ancestors, nearest first.
+type Lineage = Vec<(PageId, Arc<PageEntry>)>;
 
 /// The title and the address of a page on a site.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,17 +101,13 @@ impl ContentSnapshot {
             }
             let lineages = self.at.view.lineages(ids).await?;
             search.add(lineages.iter().map(|lineage| 1 + lineage.len() as u64).sum());
-            let pages: BTreeMap<&PageId, &PageEntry> =
-                lineages.iter().flatten().map(|(id, entry)| (id, &**entry)).collect();
-            let meets = self.filter.meets(pages.iter().map(|(id, entry)| (*id, *entry))).await?;
-            let meets: HashMap<&PageId, bool> = pages.into_keys().zip(meets).collect();
-            for lineage in lineages.iter().filter(|lineage| lineage.iter().all(|(id, _)| meets[id])) {
+            for lineage in visible_lineages(&self.filter, lineages).await? {
                 let Some((id, entry)) = lineage.first() else { continue };
                 if first.is_none() {
                     first = Some(self.at.first_document(&self.filter, search).await?);
                 }
                 let is_first = first.as_ref().and_then(Option::as_ref) == Some(id);
-                let path = if is_first { String::new() } else { path_of(lineage) };
+                let path = if is_first { String::new() } else { path_of(&lineage) };
                 addresses.insert(id.clone(), PageAddress { title: entry.title.clone(), path });
             }
         }
@@ -179,6 +178,23 @@ impl PageLevel {
 }
 
 impl ReadableRevision {
+    /// Returns the paths of the pages that exist and are visible to the reader.
+    pub(super) async fn visible_paths(
+        &self,
+        filter: &ContentFilter,
+        ids: &[PageId],
+    ) -> Result<HashMap<PageId, String>> {
+        let mut paths = HashMap::new();
+        for ids in ids.chunks(LINEAGE_BATCH) {
+            for lineage in visible_lineages(filter, self.view.lineages(ids).await?).await? {
+                let path = path_of(&lineage);
+                paths.extend(lineage.into_iter().next().map(|(id, _)| (id, path)));
+            }
+            yield_to_others().await;
+        }
+        Ok(paths)
+    }
+
     /// Returns the first document visible to the reader, which a site shows at the URL of the space. Documents hidden
     /// from the navigation count only if there are no others. The visited pages are added to `search`; beyond its bound
     /// there is no result.
@@ -242,6 +258,17 @@ impl ReadableRevision {
         level.ready = visible.collect::<Vec<_>>().into_iter();
         Ok(read)
     }
+}
+
+/// Keeps the lineages of pages that are visible to the reader.
+async fn visible_lineages(filter: &ContentFilter, lineages: Vec<Lineage>) -> Result<Vec<Lineage>> {
+    let pages: BTreeMap<&PageId, &PageEntry> =
+        lineages.iter().flatten().map(|(id, entry)| (id, &**entry)).collect();
+    let meets = filter.meets(pages.iter().map(|(id, entry)| (*id, *entry))).await?;
+    let hidden: HashSet<PageId> =
+        pages.into_keys().zip(meets).filter(|(_, meets)| !meets).map(|(id, _)| id.clone()).collect();
+    let is_visible = |lineage: &Lineage| lineage.iter().all(|(id, _)| !hidden.contains(id));
+    Ok(lineages.into_iter().filter(is_visible).collect())
 }
 
 /// Returns the path of the first page of a lineage.

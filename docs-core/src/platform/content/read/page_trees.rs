@@ -93,7 +93,7 @@ impl<'p> ContentHandle<'p> {
             Err(guard) => guard,
         };
         let turn =
-            platform.answer_turn(at.space(), AnswerSize::from_items(tree.len()), &UnlimitedMemory).await?;
+            platform.answer_turn(at.space(), AnswerSize::from_pages(&tree, shown), &UnlimitedMemory).await?;
         let pages = platform.tree_view(&at, &tree, &filter, shown).await?;
         let answer = JsonAnswer::offload(Pages { pages }).await?;
         drop(turn);

@@ -1,22 +1,25 @@
 //! Reads a page with its text and its descendants.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use super::{
-    ContentOptions, MarkdownRefs, ReadableRevision, computed::sibling_slugs, page_steps::StepMeter,
-    view::page_file,
+    ContentOptions, MarkdownRefs, ReadableRevision, answer_size::AnswerSize, computed::sibling_slugs,
+    page_steps::StepMeter, view::page_file,
 };
 use crate::{
     Error, Result,
     content::{
         Evaluated, PageEntry, Rendering, SharedDocument, UniqueNames, document,
-        markdown::{self, Resolution, rewrite_links},
+        markdown::{self, MAX_LINKS, Resolution, rewrite_links},
         reference, run_blocking, run_in_place, yield_to_others,
     },
     model::{ContentFormat, ContentRef, Document, PageId, RevisionPage, Variables},
     platform::{
         content::computed::{OpenApiSource, PageLocation},
-        kernel::platform::Platform,
+        kernel::{answer_memory::AnswerMemory, platform::Platform, tenant_queue::WorkPermit},
         publishing::visitors::ContentFilter,
     },
 };
@@ -25,22 +28,60 @@ use crate::{
 const MAX_PAGE_DEPTH: usize = 128;
 /// Number of descendants after which other tasks run.
 const YIELD_INTERVAL: usize = 64;
+/// Size of the text of a page from which a response that parses it waits for memory and a permit, in bytes.
+const LARGE_TEXT: usize = 64 << 10;
 
 impl Platform {
-    /// Reads a page with its text, and its descendants without text.
+    /// Reads a page with its text, and its descendants without text. Also returns the permit to hold a large response
+    /// in memory.
     pub(super) async fn read_page(
         &self,
         at: &ReadableRevision,
         id: &PageId,
         entry: PageEntry,
         shown: ContentOptions,
-    ) -> Result<RevisionPage> {
+        memory: &dyn AnswerMemory,
+    ) -> Result<(RevisionPage, Option<WorkPermit>)> {
         let (filter, shown) = (at.content_filter().await?, at.page_options(shown));
         filter.require(id, &entry).await?;
         let path = at.view.path_of(id).await?.unwrap_or_default();
+        let size = self.page_size(at, id, &entry, shown).await?;
+        let turn = self.answer_turn(at.space(), size, memory).await?;
         let below = self.read_descendants(at, &filter, id, &path, shown).await?;
         let page = self.page_view(at.space(), id, &entry, &path, below, shown)?;
-        at.with_content(page, &filter, &path, &entry, shown, &mut StepMeter::default()).await
+        let page = at.with_content(page, &filter, &path, &entry, shown, &mut StepMeter::default()).await?;
+        Ok((page, turn))
+    }
+
+    /// Estimates the size of a response with a page and its descendants.
+    async fn page_size(
+        &self,
+        at: &ReadableRevision,
+        id: &PageId,
+        entry: &PageEntry,
+        shown: ContentOptions,
+    ) -> Result<AnswerSize> {
+        let is_source = shown.evaluated == Evaluated::No && !shown.dereferenced;
+        let is_parsed = shown.format == ContentFormat::Document
+            || shown.refs == MarkdownRefs::Relative
+            || !is_source
+            || at.content_filter().await?.hides();
+        let text = match is_parsed {
+            true => at.view.text(&entry.body, Rendering::Request).await?.to_string(),
+            false => String::new(),
+        };
+        let size = match text.len() {
+            0..LARGE_TEXT => AnswerSize::from_items(0),
+            _ => AnswerSize::from_text(&text),
+        };
+        if at.view.children_after(Some(id), None, 1).await?.is_empty() {
+            return Ok(size);
+        }
+        let tree = at.view.tree().await?;
+        Ok(match tree.get(id) {
+            Some(page) => size.with_pages(tree.descendants(page), shown),
+            None => size,
+        })
     }
 
     /// Reads a page with its text, without its descendants.
@@ -198,20 +239,25 @@ impl ReadableRevision {
         }
     }
 
-    /// Rewrites the links to visible pages of the same space as paths of Markdown files, relative to a page.
+    /// Rewrites the links to visible pages of the same space as paths of Markdown files, relative to a page. Of a page
+    /// with more than [`MAX_LINKS`] different links, only those are rewritten.
     async fn with_relative_links(&self, filter: &ContentFilter, text: &str, from: &str) -> Result<String> {
-        let mut files = BTreeMap::new();
-        for link in markdown::links(text) {
-            let Some((page, anchor)) = reference::parse_exact(&link.destination).and_then(page_of) else {
-                continue;
-            };
-            let Some(entry) = self.view.page(&page).await? else { continue };
-            if filter.shows(&page, &entry).await?
-                && let Some(path) = self.view.path_of(&page).await?
+        let links = run_in_place(|| markdown::links(text));
+        let mut targets: HashMap<String, (PageId, String)> = HashMap::new();
+        for link in links {
+            if targets.len() < MAX_LINKS
+                && let Some(target) = reference::parse_exact(&link.destination).and_then(page_of)
             {
-                files.insert(link.destination, relative_file(from, &path) + &anchor);
+                targets.insert(link.destination, target);
             }
         }
+        let pages: BTreeSet<&PageId> = targets.values().map(|(page, _)| page).collect();
+        let pages: Vec<PageId> = pages.into_iter().cloned().collect();
+        let paths = self.visible_paths(filter, &pages).await?;
+        let files = targets.into_iter().filter_map(|(destination, (page, anchor))| {
+            Some((destination, relative_file(from, paths.get(&page)?) + &anchor))
+        });
+        let files: HashMap<String, String> = files.collect();
         let resolve = |destination: &str| match files.get(destination) {
             Some(file) => Resolution::To(file.clone()),
             None => Resolution::Keep,

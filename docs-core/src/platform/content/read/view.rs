@@ -135,7 +135,8 @@ impl Platform {
                 git: entry.git.clone().filter(|_| shown.git),
                 layout: entry.layout.unwrap_or_default(),
                 cover: entry.cover.clone(),
-                variables: (!entry.variables.is_default()).then(|| entry.variables.value()),
+                variables: (shown.variables && !entry.variables.is_default())
+                    .then(|| entry.variables.value()),
                 hidden: entry.hidden,
                 no_index: entry.no_index,
                 no_robots_index: entry.no_robots_index,
