@@ -130,9 +130,14 @@ fn anonymous_audience(content: &ResolvedContent) -> String {
     format!("{} {}", content.site, content.share_key.as_deref().unwrap_or_default())
 }
 
+/// Returns the options for page trees, which show no variables.
+fn page_tree_options() -> ContentOptions {
+    ContentOptions { variables: false, ..ContentOptions::default() }
+}
+
 /// Builds the page tree of the content of a space.
 async fn build_page_tree(content: &ContentSnapshot) -> Result<PageTree> {
-    let pages = content.pages(ContentOptions::default()).await?;
+    let pages = content.pages(page_tree_options()).await?;
     tokio::task::spawn_blocking(|| PageTree::from_pages(pages)).await.map_err(Error::internal)
 }
 
@@ -475,9 +480,9 @@ impl Visit {
         content: &ContentSnapshot,
     ) -> Result<(PageTreeKey, Arc<PageTree>)> {
         if self.is_previewed(&place.space.space.id) {
-            let build = build_page_tree(content);
-            let tree = caches.frames.build_uncached(&self.tenant().await?, build).await?;
-            return Ok((self.page_tree_key(place), tree));
+            // The tag depends on the content and the visible pages, not on the revision in the site record.
+            let tag = content.pages_tag(page_tree_options()).await?;
+            return Ok((self.page_tree_key(place), self.tagged_page_tree(caches, &tag, content).await?));
         }
         let (key, tag) = self.pages_tag(caches, place, content).await?;
         Ok((key, self.tagged_page_tree(caches, &tag, content).await?))
@@ -513,7 +518,7 @@ impl Visit {
         if let Some(tag) = caches.page_tags.get(&key) {
             return Ok((key, tag));
         }
-        let tag = content.pages_tag(ContentOptions::default()).await?;
+        let tag = content.pages_tag(page_tree_options()).await?;
         if !self.is_limited() {
             caches.page_tags.insert(key.clone(), tag.clone());
         }
