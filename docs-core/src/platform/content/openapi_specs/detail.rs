@@ -6,6 +6,7 @@
 mod example;
 mod files;
 mod json;
+mod merged;
 mod model;
 mod operation;
 mod reader;

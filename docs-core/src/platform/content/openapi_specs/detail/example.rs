@@ -7,9 +7,10 @@ use serde_json::Number;
 use super::{
     files::SpecValue,
     json::Json,
+    merged::MergedSchema,
     model::{ExampleDetail, MAX_EXAMPLE, MAX_SCHEMA_DEPTH},
     reader::{DetailReader, Direction, line},
-    schema::{Alternative, MergedSchema},
+    schema::Alternative,
 };
 
 /// Maximum number of fields of an object in an example.
