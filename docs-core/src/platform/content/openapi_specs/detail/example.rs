@@ -29,11 +29,11 @@ impl DetailReader<'_, '_> {
         if let Some(given) = given.or_else(|| whole.values().into_iter().next()) {
             return Some(given.clone());
         }
-        let is_end = depth >= MAX_SCHEMA_DEPTH || self.is_enclosing(whole.origin.as_ref());
+        let is_end = depth >= MAX_SCHEMA_DEPTH || self.is_enclosing(&whole.origins);
         if is_end || !self.has_room() {
             return None;
         }
-        self.within(whole.origin.as_ref(), || self.generated(whole, depth, direction))
+        self.within(&whole.origins, || self.generated(whole, depth, direction))
     }
 
     fn generated(&self, whole: &MergedSchema, depth: usize, direction: Direction) -> Option<Json> {

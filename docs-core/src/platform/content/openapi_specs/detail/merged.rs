@@ -14,11 +14,12 @@ use super::{
 
 /// A schema with its references resolved and its parts merged.
 pub(super) struct MergedSchema {
-    /// The origin of the schema, if a reference led to it.
-    pub(super) origin: Option<Rc<str>>,
-    /// The name in the reference.
+    /// The origins of the schema, if references led to it: its own, and those of the schemas that it wraps.
+    pub(super) origins: Vec<Rc<str>>,
+    /// The name in the outermost reference.
     name: Option<String>,
-    /// The keywords next to the reference, the schema itself, and the schemas that apply in addition.
+    /// The keywords next to the reference, the schema itself with the schemas that it wraps, and the schemas that apply
+    /// in addition.
     parts: Vec<SpecValue>,
     /// The number of parts before those that apply in addition.
     own: usize,
@@ -77,7 +78,7 @@ impl MergedSchema {
         self.parts.get(..self.own).unwrap_or_default()
     }
 
-    /// Returns `true` if a keyword of the schema itself is `true`.
+    /// Returns `true` if a keyword of the schema itself, or of a schema that it wraps, is `true`.
     pub(super) fn is(&self, keyword: &str) -> bool {
         self.own().iter().any(|part| part.is(keyword))
     }
@@ -106,10 +107,13 @@ impl MergedSchema {
         all.into_iter().filter(|value| **value != Json::Null).collect()
     }
 
-    /// The title or the name.
+    /// The title or the name. A named schema that wraps another one has its own name.
     pub(super) fn title(&self) -> Option<String> {
-        let own = self.own().iter().find_map(|part| title(part.text("title")?));
-        own.or_else(|| title(self.name.as_deref()?))
+        let own = self.own();
+        let named = own.iter().position(|part| part.origin.is_some()).map_or(own.len(), |at| at + 1);
+        let titled = |parts: &[SpecValue]| parts.iter().find_map(|part| title(part.text("title")?));
+        let (outer, wrapped) = own.split_at(named);
+        titled(outer).or_else(|| title(self.name.as_deref()?)).or_else(|| titled(wrapped))
     }
 
     /// The name of the field whose value selects an alternative.
@@ -126,15 +130,11 @@ impl DetailReader<'_, '_> {
     pub(super) fn merge_definitions(&self, all: &FieldDefinitions) -> MergedSchema {
         let (mut whole, mut seen) = self.merge_with_origins(all.first.1.clone());
         for (_, definition) in all.others.iter().take_while(|_| self.has_room()) {
-            let definition = definition.clone();
-            self.count_schema();
-            let name = definition.text("$ref").map(|reference| reference_name(reference).to_owned());
-            let part = self.files.follow_references(definition);
-            if part.origin.as_ref().is_none_or(|origin| seen.insert(Rc::clone(origin))) {
-                whole.name = whole.name.take().or(name);
-                whole.origin = whole.origin.take().or_else(|| part.origin.clone());
-                whole.own += 1;
-                self.add_part(&mut whole, part, 0, &mut seen);
+            let known = whole.origins.len();
+            self.add_own_part(&mut whole, definition.clone(), &mut seen);
+            if known > 0 {
+                // The schema is that of the first definition.
+                whole.origins.truncate(known);
             }
         }
         whole
@@ -147,14 +147,9 @@ impl DetailReader<'_, '_> {
 
     /// Returns a merged schema, and the origins of its parts.
     fn merge_with_origins(&self, schema: SpecValue) -> (MergedSchema, HashSet<Rc<str>>) {
-        self.count_schema();
-        let name = schema.text("$ref").map(|reference| reference_name(reference).to_owned());
-        let beside = name.is_some() && schema.value.fields().len() > 1;
-        let beside = beside.then(|| schema.clone());
-        let found = self.files.follow_references(schema);
         let mut whole = MergedSchema {
-            origin: found.origin.clone(),
-            name,
+            origins: Vec::new(),
+            name: None,
             parts: Vec::new(),
             own: 0,
             properties: Vec::new(),
@@ -163,19 +158,85 @@ impl DetailReader<'_, '_> {
             groups: Vec::new(),
             has_null: false,
         };
-        let mut seen: HashSet<Rc<str>> = found.origin.clone().into_iter().collect();
-        for part in beside.into_iter().chain([found]) {
-            whole.own += 1;
-            self.add_part(&mut whole, part, 0, &mut seen);
-        }
+        let mut seen = HashSet::new();
+        self.add_own_part(&mut whole, schema, &mut seen);
         (whole, seen)
     }
 
-    /// Adds the keywords of a schema, and of the schemas that apply in addition.
-    fn add_part(&self, whole: &mut MergedSchema, part: SpecValue, depth: usize, seen: &mut HashSet<Rc<str>>) {
+    /// Resolves the references of a schema and adds its keywords as those of the whole schema. A schema that only
+    /// wraps another one is that other schema: references to itself are recursive, and its marks apply.
+    fn add_own_part(&self, whole: &mut MergedSchema, schema: SpecValue, seen: &mut HashSet<Rc<str>>) {
+        let mut next = schema;
+        for level in 0..=MAX_SCHEMA_DEPTH {
+            self.count_schema();
+            let reference = next.text("$ref").map(|reference| reference_name(reference).to_owned());
+            let beside = reference.is_some() && next.value.fields().len() > 1;
+            let beside = beside.then(|| next.clone());
+            let found = self.files.follow_references(next);
+            if found.origin.as_ref().is_some_and(|origin| !seen.insert(Rc::clone(origin))) {
+                return;
+            }
+            whole.name = whole.name.take().or(reference);
+            whole.origins.extend(found.origin.clone());
+            let mut also = Vec::new();
+            for part in beside.iter().chain([&found]) {
+                also.extend(self.add_keywords(whole, part, 0));
+            }
+            let is_wrapper = level < MAX_SCHEMA_DEPTH
+                && whole.properties.is_empty()
+                && whole.groups.is_empty()
+                && !has_content(&found.value);
+            match wrapped_schema(&also).filter(|_| is_wrapper && self.has_room()) {
+                Some(at) => {
+                    next = also.remove(at);
+                    for annotations in &also {
+                        self.add_keywords(whole, annotations, 0);
+                    }
+                }
+                None => {
+                    if let [only] = also.as_slice()
+                        && whole.properties.is_empty()
+                    {
+                        // A reference with further keywords has the name of its target.
+                        let name = only.text("$ref").map(|reference| reference_name(reference).to_owned());
+                        whole.name = whole.name.take().or(name);
+                    }
+                    return self.add_parts(whole, also, 1, seen);
+                }
+            }
+        }
+    }
+
+    /// Adds the keywords of schemas that apply in addition, and of the ones within them.
+    fn add_parts(
+        &self,
+        whole: &mut MergedSchema,
+        parts: Vec<SpecValue>,
+        depth: usize,
+        seen: &mut HashSet<Rc<str>>,
+    ) {
+        if depth > MAX_SCHEMA_DEPTH {
+            return;
+        }
+        for part in parts {
+            if !self.has_room() {
+                return;
+            }
+            self.count_schema();
+            let part = self.files.follow_references(part);
+            if part.origin.as_ref().is_none_or(|origin| seen.insert(Rc::clone(origin))) {
+                let also = self.add_keywords(whole, &part, depth);
+                self.add_parts(whole, also, depth + 1, seen);
+            }
+        }
+    }
+
+    /// Adds the keywords of a schema. Returns the schemas that apply in addition.
+    fn add_keywords(&self, whole: &mut MergedSchema, part: &SpecValue, depth: usize) -> Vec<SpecValue> {
         if depth == 0 {
             // The own parts are before those that apply in addition.
-            whole.parts.insert(whole.own.saturating_sub(1).min(whole.parts.len()), part.clone());
+            whole.parts.insert(whole.own, part.clone());
+            whole.own += 1;
         } else {
             whole.parts.push(part.clone());
         }
@@ -210,28 +271,43 @@ impl DetailReader<'_, '_> {
                 _ => whole.groups.push((is_any, alternatives)),
             }
         }
-        if depth >= MAX_SCHEMA_DEPTH {
-            return;
-        }
-        if let [only] = also.as_slice()
-            && depth == 0
-            && whole.properties.is_empty()
-        {
-            // A reference with further keywords has the name of its target.
-            let name = only.text("$ref").map(|reference| reference_name(reference).to_owned());
-            whole.name = whole.name.take().or(name);
-        }
-        for part in also {
-            if !self.has_room() {
-                return;
-            }
-            self.count_schema();
-            let part = self.files.follow_references(part);
-            if part.origin.as_ref().is_none_or(|origin| seen.insert(Rc::clone(origin))) {
-                self.add_part(whole, part, depth + 1, seen);
-            }
-        }
+        also
     }
+}
+
+/// The keywords that define values on their own. A schema without them only describes or limits another one.
+const CONTENT: [&str; 13] = [
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "items",
+    "prefixItems",
+    "enum",
+    "const",
+    "not",
+    "if",
+    "contains",
+    "dependentSchemas",
+    "propertyNames",
+];
+
+fn has_content(schema: &Json) -> bool {
+    // `additionalProperties: false` is common in schemas that otherwise only wrap another one.
+    CONTENT.iter().any(|keyword| schema.get(keyword).is_some_and(|value| !matches!(value, Json::Bool(_))))
+}
+
+/// Returns the index of the only schema in a list, or of the only one that does not just describe or limit another.
+fn wrapped_schema(all: &[SpecValue]) -> Option<usize> {
+    if all.len() == 1 {
+        return Some(0);
+    }
+    let combines = |schema: &Json| {
+        ["$ref", "allOf", "oneOf", "anyOf"].iter().any(|keyword| schema.get(keyword).is_some())
+    };
+    let mut found = (0..).zip(all).filter(|(_, of)| combines(&of.value) || has_content(&of.value));
+    let (at, _) = found.next()?;
+    found.next().is_none().then_some(at)
 }
 
 fn is_null_name(name: &Json) -> bool {

@@ -345,7 +345,7 @@ pub struct SchemaDetail {
     pub examples: Vec<String>,
     /// A page with further documentation.
     pub external_docs: Option<ExternalDocsDetail>,
-    /// `true` if the schema contains itself: its fields are those of an enclosing schema with the same title.
+    /// `true` if the schema contains itself: its fields are those of an enclosing schema.
     pub is_recursive: bool,
     /// `true` if parts are left out because of a limit.
     pub is_cut: bool,

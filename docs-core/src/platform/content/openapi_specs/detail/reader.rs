@@ -73,15 +73,16 @@ impl<'s, 'f> DetailReader<'s, 'f> {
         self.is_cut.take()
     }
 
-    /// Returns `true` if a schema with this origin encloses the current one.
-    pub(super) fn is_enclosing(&self, origin: Option<&Rc<str>>) -> bool {
-        origin.is_some_and(|origin| self.enclosing.borrow().contains(origin))
+    /// Returns `true` if a schema with one of these origins encloses the current one.
+    pub(super) fn is_enclosing(&self, origins: &[Rc<str>]) -> bool {
+        let enclosing = self.enclosing.borrow();
+        origins.iter().any(|origin| enclosing.contains(origin))
     }
 
     /// Runs `read` with a schema as the enclosing one.
-    pub(super) fn within<T>(&self, origin: Option<&Rc<str>>, read: impl FnOnce() -> T) -> T {
+    pub(super) fn within<T>(&self, origins: &[Rc<str>], read: impl FnOnce() -> T) -> T {
         let before = self.enclosing.borrow().len();
-        self.enclosing.borrow_mut().extend(origin.cloned());
+        self.enclosing.borrow_mut().extend(origins.iter().cloned());
         let value = read();
         self.enclosing.borrow_mut().truncate(before);
         value

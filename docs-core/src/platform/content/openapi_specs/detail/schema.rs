@@ -39,7 +39,7 @@ impl DetailReader<'_, '_> {
     /// Returns a schema with its fields, alternatives and items.
     pub(super) fn schema(&self, whole: &MergedSchema, depth: usize) -> SchemaDetail {
         let mut detail = self.schema_without_children(whole);
-        if self.is_enclosing(whole.origin.as_ref()) {
+        if self.is_enclosing(&whole.origins) {
             let has_children =
                 !whole.properties.is_empty() || !whole.groups.is_empty() || whole.get("items").is_some();
             detail.is_recursive = has_children;
@@ -50,7 +50,7 @@ impl DetailReader<'_, '_> {
             detail.is_cut = has_children;
             return detail;
         }
-        self.within(whole.origin.as_ref(), || {
+        self.within(&whole.origins, || {
             self.add_fields(whole, depth, &mut detail);
             self.add_choices(whole, depth, &mut detail);
             if let Some(items) = whole.get("items").filter(is_item_schema)
@@ -164,7 +164,10 @@ impl DetailReader<'_, '_> {
                 let schema = self.merge(own.with_value(&reference));
                 Some(Alternative { schema, value: Some(value.to_string()) })
             });
-            let named = named.filter(|of| of.schema.origin.is_some() && of.schema.origin != whole.origin);
+            let is_other = |of: &Alternative| {
+                of.schema.origins.first().is_some_and(|origin| !whole.origins.contains(origin))
+            };
+            let named = named.filter(is_other);
             return vec![(false, named.collect())];
         }
         let groups = whole.groups.iter();

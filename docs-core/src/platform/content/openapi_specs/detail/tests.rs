@@ -1,4 +1,5 @@
 mod related;
+mod wrappers;
 
 use serde_json::{Value, json};
 
