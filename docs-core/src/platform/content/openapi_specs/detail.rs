@@ -3,6 +3,7 @@
 //! The files of a specification may be large, so they are never parsed as a whole: a value is located in the text, and
 //! only that value is parsed. References are followed on use, with bounds on depth and number, so that cycles end.
 
+mod choices;
 mod example;
 mod files;
 mod json;

@@ -5,12 +5,12 @@ use std::{collections::HashMap, rc::Rc};
 use serde_json::Number;
 
 use super::{
+    choices::Alternative,
     files::SpecValue,
     json::Json,
     merged::MergedSchema,
     model::{ExampleDetail, MAX_EXAMPLE, MAX_SCHEMA_DEPTH},
     reader::{DetailReader, Direction, line},
-    schema::Alternative,
 };
 
 /// Maximum number of fields of an object in an example.

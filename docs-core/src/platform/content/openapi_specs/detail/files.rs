@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    cell::{Cell, RefCell},
+    cell::{Cell, OnceCell, RefCell},
     collections::{BTreeMap, HashMap, hash_map::Entry},
     rc::Rc,
 };
@@ -27,6 +27,22 @@ type Fields<'f> = BTreeMap<Cow<'f, str>, &'f RawValue>;
 /// Values with their sizes in bytes, by file and path.
 type ParsedValues = HashMap<(String, Vec<String>), (Json, usize)>;
 
+/// The names of schemas with references to them.
+type NamedSchemas = Vec<(String, SpecValue)>;
+
+/// The part of a schema that names the schemas it extends.
+#[derive(Deserialize)]
+struct ExtendingSchema {
+    #[serde(default, rename = "allOf")]
+    parts: Vec<ExtendedSchema>,
+}
+
+#[derive(Deserialize)]
+struct ExtendedSchema {
+    #[serde(rename = "$ref")]
+    reference: Option<String>,
+}
+
 /// A file in the stored form of a version.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -45,6 +61,8 @@ pub(super) struct SpecDocument<'f> {
     entry: String,
     /// The fields split so far, by file and path, so that a file is not rescanned for each of its schemas.
     passed: RefCell<HashMap<(String, String), Fields<'f>>>,
+    /// The named schemas of the entry file that extend another one, by the origin of that one.
+    extensions: OnceCell<HashMap<String, NamedSchemas>>,
     /// The values parsed for the current subject.
     parsed: RefCell<ParsedValues>,
     /// Bytes parsed as trees, for the current subject and for all earlier subjects.
@@ -63,8 +81,7 @@ pub(super) struct SpecValue {
 
 impl SpecValue {
     fn new(file: &str, path: &[String], value: Json) -> Self {
-        let path: Vec<String> = path.iter().map(|name| name.replace('~', "~0").replace('/', "~1")).collect();
-        Self { file: file.into(), value, origin: Some(format!("{file}#/{}", path.join("/")).into()) }
+        Self { file: file.into(), value, origin: Some(origin_of(file, path).into()) }
     }
 
     pub(super) fn get(&self, name: &str) -> Option<Self> {
@@ -109,7 +126,8 @@ impl<'f> SpecDocument<'f> {
         let folders = elsewhere.map(|(name, file)| (name.clone(), format!("{}/", file.dir))).collect();
         let by_name = files.into_iter().map(|(name, file)| (name, file.specification)).collect();
         let (passed, read, before) = (RefCell::default(), Cell::new(0), Cell::new(0));
-        Some(Self { by_name, folders, entry, passed, parsed: RefCell::default(), read, before })
+        let (extensions, parsed) = (OnceCell::new(), RefCell::default());
+        Some(Self { by_name, folders, entry, passed, extensions, parsed, read, before })
     }
 
     /// Resolves an address relative to the specification. It stays relative if the specification has no address.
@@ -146,6 +164,19 @@ impl<'f> SpecDocument<'f> {
             let is_within = self.read.get() <= MAX_SUBJECT_BYTES;
             return is_within.then(|| SpecValue::new(file, path, value.clone()));
         }
+        let raw = self.raw_at(file, path)?;
+        let bytes = raw.get().len();
+        self.read.set(self.read.get() + bytes);
+        if bytes > MAX_BYTES || self.read.get() > MAX_SUBJECT_BYTES {
+            return None;
+        }
+        let value: Json = serde_json::from_str(raw.get()).ok()?;
+        self.parsed.borrow_mut().insert(key, (value.clone(), bytes));
+        Some(SpecValue::new(file, path, value))
+    }
+
+    /// Returns the text of the value at a path of a file.
+    fn raw_at(&self, file: &str, path: &[String]) -> Option<&'f RawValue> {
         let mut raw = *self.by_name.get(file)?;
         let mut passed = self.passed.borrow_mut();
         let mut place = String::new();
@@ -159,14 +190,51 @@ impl<'f> SpecDocument<'f> {
             place.push('/');
             place.push_str(name);
         }
-        let bytes = raw.get().len();
-        self.read.set(self.read.get() + bytes);
-        if bytes > MAX_BYTES || self.read.get() > MAX_SUBJECT_BYTES {
-            return None;
+        Some(raw)
+    }
+
+    /// Returns the first `most` named schemas of the entry file that extend a schema by `allOf`, directly or through
+    /// others, in the order of the document.
+    pub(super) fn extensions(&self, origin: &str, most: usize) -> NamedSchemas {
+        let known = self.extensions.get_or_init(|| self.find_extensions());
+        let mut found: NamedSchemas = Vec::new();
+        let mut origins = vec![origin.to_owned()];
+        let mut at = 0;
+        while let Some(origin) = origins.get(at) {
+            at += 1;
+            for (name, reference) in known.get(origin).cloned().unwrap_or_default() {
+                let own = reference.text("$ref").and_then(|own| self.target(&self.entry, own));
+                let own = own.map(|(file, path)| origin_of(&file, &path)).unwrap_or_default();
+                if found.len() < most && !origins.contains(&own) {
+                    origins.push(own);
+                    found.push((name, reference));
+                }
+            }
         }
-        let value: Json = serde_json::from_str(raw.get()).ok()?;
-        self.parsed.borrow_mut().insert(key, (value.clone(), bytes));
-        Some(SpecValue::new(file, path, value))
+        found
+    }
+
+    fn find_extensions(&self) -> HashMap<String, NamedSchemas> {
+        let mut found: HashMap<String, NamedSchemas> = HashMap::new();
+        for folder in [&["components", "schemas"][..], &["definitions"]] {
+            let path: Vec<String> = folder.iter().map(|&name| name.to_owned()).collect();
+            let Some(all) = self.raw_at(&self.entry, &path).and_then(split_fields) else { continue };
+            let mut all: Vec<_> = all.into_iter().collect();
+            // The values are parts of one text, so their addresses are in the order of the document.
+            all.sort_by_key(|(_, raw)| raw.get().as_ptr());
+            for (name, raw) in all {
+                let Ok(schema) = serde_json::from_str::<ExtendingSchema>(raw.get()) else { continue };
+                let escaped = escape_pointer(&name).replace('%', "%25");
+                let reference = Json::reference(&format!("#/{}/{escaped}", folder.join("/")));
+                for part in schema.parts.iter().filter_map(|part| part.reference.as_deref()) {
+                    let Some((file, path)) = self.target(&self.entry, part) else { continue };
+                    let own =
+                        SpecValue { file: (*self.entry).into(), value: reference.clone(), origin: None };
+                    found.entry(origin_of(&file, &path)).or_default().push((name.to_string(), own));
+                }
+            }
+        }
+        found
     }
 
     /// Follows references from a value. An unresolvable reference becomes an empty object.
@@ -180,6 +248,12 @@ impl<'f> SpecDocument<'f> {
     }
 
     fn resolve_reference(&self, from: &str, reference: &str) -> Option<SpecValue> {
+        let (file, path) = self.target(from, reference)?;
+        self.value_at(&file, &path)
+    }
+
+    /// Returns the file and the path of the target of a reference in a file.
+    fn target(&self, from: &str, reference: &str) -> Option<(String, Vec<String>)> {
         let (file, pointer) = reference.split_once('#').unwrap_or((reference, ""));
         let file = match file {
             "" => from.to_owned(),
@@ -192,9 +266,18 @@ impl<'f> SpecDocument<'f> {
             let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned();
             name.replace("~1", "/").replace("~0", "~")
         };
-        let path: Vec<String> = pointer.split('/').skip(1).map(unescaped).collect();
-        self.value_at(&file, &path)
+        Some((file, pointer.split('/').skip(1).map(unescaped).collect()))
     }
+}
+
+/// Returns the origin of the value at a path of a file.
+fn origin_of(file: &str, path: &[String]) -> String {
+    let path: Vec<String> = path.iter().map(|name| escape_pointer(name)).collect();
+    format!("{file}#/{}", path.join("/"))
+}
+
+fn escape_pointer(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// Returns the fields of an object, or the items of a list keyed by index.

@@ -26,6 +26,11 @@ impl Json {
         Self::Map(Rc::from([]))
     }
 
+    /// An object that refers to another value.
+    pub(super) fn reference(target: &str) -> Self {
+        Self::Map([("$ref".into(), Self::Text(target.into()))].into())
+    }
+
     /// Returns a field of an object.
     pub(super) fn get(&self, name: &str) -> Option<&Self> {
         self.fields().iter().find(|(key, _)| **key == *name).map(|(_, value)| value)

@@ -1,9 +1,8 @@
 //! Schemas in a form for readers: fields, alternatives, limits and permitted values.
 
-use std::collections::HashMap;
-
 use super::{
-    files::{SpecValue, reference_name},
+    choices::Alternative,
+    files::SpecValue,
     json::Json,
     merged::{FieldDefinitions, MergedSchema},
     model::{
@@ -17,13 +16,6 @@ use super::{
 pub(super) const MAX_EXAMPLES_OF_FIELD: usize = 10;
 /// Maximum number of characters of a short description of the permitted values.
 pub(super) const MAX_KIND: usize = 300;
-
-/// An alternative of a schema, before it is shown.
-pub(super) struct Alternative {
-    pub(super) schema: MergedSchema,
-    /// The value of the discriminator.
-    pub(super) value: Option<String>,
-}
 
 impl DetailReader<'_, '_> {
     /// Returns a schema and a plausible value of it.
@@ -132,47 +124,6 @@ impl DetailReader<'_, '_> {
             }
             detail.choices.push(ChoiceDetail { is_any, discriminator, alternatives: shown });
         }
-    }
-
-    /// The alternatives of a schema: those of `oneOf` and `anyOf`, or else those that its discriminator names.
-    pub(super) fn choices(&self, whole: &MergedSchema) -> Vec<(bool, Vec<Alternative>)> {
-        let mapping = whole.value("discriminator").and_then(|of| of.get("mapping")).map(Json::fields);
-        let mapping = mapping.unwrap_or_default();
-        let has_discriminator = whole.discriminator().is_some();
-        let targets = mapping.iter().enumerate().rev();
-        let targets: HashMap<&str, usize> =
-            targets.filter_map(|(at, (_, target))| Some((target.as_text()?, at))).collect();
-        let alternative = |of: &SpecValue| {
-            let reference = of.text("$ref").unwrap_or_default();
-            let name = reference_name(reference);
-            let known = [reference, name].map(|target| targets.get(target).filter(|_| !reference.is_empty()));
-            let named = known.into_iter().flatten().min().and_then(|at| mapping.get(*at));
-            let value = named.map(|(value, _)| value.to_string());
-            let value = value.or_else(|| Some(name.to_owned()).filter(|name| !name.is_empty()));
-            Alternative { schema: self.merge(of.clone()), value: value.filter(|_| has_discriminator) }
-        };
-        if whole.groups.is_empty() && !mapping.is_empty() {
-            let own = whole.own().iter().find(|part| part.value.get("discriminator").is_some());
-            let Some(own) = own else { return Vec::new() };
-            let named = mapping.iter().take(MAX_VALUES).take_while(|_| self.has_room());
-            let named = named.filter_map(|(value, target)| {
-                let target = target.as_text()?;
-                let is_name = !target.contains(['/', '#', '.']);
-                let target =
-                    if is_name { format!("#/components/schemas/{target}") } else { target.to_owned() };
-                let reference = Json::Map([("$ref".into(), Json::Text(target.into()))].into());
-                let schema = self.merge(own.with_value(&reference));
-                Some(Alternative { schema, value: Some(value.to_string()) })
-            });
-            let is_other = |of: &Alternative| {
-                of.schema.origins.first().is_some_and(|origin| !whole.origins.contains(origin))
-            };
-            let named = named.filter(is_other);
-            return vec![(false, named.collect())];
-        }
-        let groups = whole.groups.iter();
-        let listed = |of: &SpecValue| self.has_room().then(|| alternative(of));
-        groups.map(|(is_any, all)| (*is_any, all.iter().map_while(listed).collect())).collect()
     }
 
     /// Returns a short description of the permitted values.

@@ -1,3 +1,4 @@
+mod alternatives;
 mod related;
 mod wrappers;
 
