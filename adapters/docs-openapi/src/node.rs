@@ -113,6 +113,11 @@ impl JsonNode {
         matches!(self, Self::Map(_) | Self::NoFields)
     }
 
+    /// Returns `true` for a map in which every value is a map.
+    pub(crate) fn is_map_of_maps(&self) -> bool {
+        self.is_map() && self.fields().iter().all(|(_, value)| value.is_map())
+    }
+
     /// Returns a string, or the source of a number, because `version: 1.0` in YAML is meant as a string.
     pub(crate) fn text_or_number(&self) -> Option<String> {
         match self {

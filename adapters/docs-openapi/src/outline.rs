@@ -10,7 +10,7 @@ use crate::{
     parsed_file::ParsedFile,
     references::SpecFileMap,
     short_text::{one_line, text_within},
-    validation::{MAX_TAGS, OpenApiVersion, operations},
+    validation::{MAX_TAGS, OpenApiVersion, operations, webhook_fields},
 };
 
 /// Maximum length of a description in bytes. The text of a page has the same limit.
@@ -50,7 +50,7 @@ pub(crate) fn outline<'a>(
             .filter_map(tag)
             .collect(),
         operations: collect_operations(entry, "paths", files),
-        webhooks: collect_operations(entry, "webhooks", files),
+        webhooks: webhooks(entry, files),
         schemas: schemas
             .map(JsonNode::fields)
             .unwrap_or_default()
@@ -100,6 +100,17 @@ fn tag(tag: &JsonNode) -> Option<SpecTag> {
         parent: tag.get("x-parent").or_else(|| tag.get("parent")).and_then(JsonNode::text).map(str::to_owned),
         docs: overview::docs_link(tag),
     })
+}
+
+/// Returns the webhooks, followed by those of the extension of OpenAPI 3.0 with other names or methods.
+fn webhooks<'a>(entry: &'a ParsedFile<'a>, files: &SpecFileMap<'a>) -> Vec<SpecOperation> {
+    let mut all = Vec::new();
+    let mut known = HashSet::new();
+    for (field, _) in webhook_fields(&entry.root) {
+        let own = collect_operations(entry, field, files).into_iter();
+        all.extend(own.filter(|webhook| known.insert((webhook.method.clone(), webhook.path.clone()))));
+    }
+    all
 }
 
 fn collect_operations<'a>(

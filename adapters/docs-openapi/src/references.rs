@@ -11,7 +11,7 @@ use crate::{findings::Findings, node::JsonNode, parsed_file::ParsedFile};
 /// Fields whose values are data. References are not resolved in them.
 const DATA_FIELDS: [&str; 4] = ["example", "default", "enum", "const"];
 /// Fields whose values are maps with user-defined keys.
-const MAP_FIELDS: [&str; 19] = [
+const MAP_FIELDS: [&str; 20] = [
     "properties",
     "patternProperties",
     "dependentSchemas",
@@ -29,6 +29,7 @@ const MAP_FIELDS: [&str; 19] = [
     "pathItems",
     "paths",
     "webhooks",
+    "x-webhooks",
     "content",
     "variables",
 ];
@@ -143,7 +144,9 @@ fn visit_node<'a>(
     match node {
         JsonNode::Map(_) => {
             for (name, value) in node.fields() {
-                let is_data = DATA_FIELDS.contains(&&**name) || name.starts_with("x-");
+                let is_extension =
+                    name.starts_with("x-") && !(&**name == "x-webhooks" && value.is_map_of_maps());
+                let is_data = DATA_FIELDS.contains(&&**name) || is_extension;
                 if is_object && is_data {
                     continue;
                 }

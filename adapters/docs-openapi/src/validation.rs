@@ -53,17 +53,19 @@ pub(crate) fn check<'a>(
     info(entry, findings);
     tags(entry, findings);
     let mut met = OperationSummary::default();
-    let webhooks = root.get("webhooks").filter(|_| version == OpenApiVersion::V3_1);
+    let is_known = |field: &str| field != "webhooks" || version == OpenApiVersion::V3_1;
+    let webhooks = || webhook_fields(root).filter(|(field, _)| is_known(field));
     match root.get("paths") {
         Some(paths) => items(entry, (paths, "/paths"), files, &mut met, findings),
+        None if webhooks().next().is_some() && version != OpenApiVersion::V2 => {}
         None if version != OpenApiVersion::V3_1 => findings.report_at(entry.file, "", "must have `paths`"),
-        None if webhooks.is_none() && root.get("components").is_none() => {
+        None if root.get("components").is_none() => {
             findings.report_at(entry.file, "", "must have `paths`, `webhooks` or `components`");
         }
         None => {}
     }
-    if let Some(webhooks) = webhooks {
-        items(entry, (webhooks, "/webhooks"), files, &mut met, findings);
+    for (field, webhooks) in webhooks() {
+        items(entry, (webhooks, &format!("/{field}")), files, &mut met, findings);
     }
     for (count, most, what) in
         [(met.operations, MAX_PATHS, "operations"), (met.tags.len(), MAX_TAGS, "tags of operations")]
@@ -268,6 +270,12 @@ fn parameters(entry: &ParsedFile<'_>, of: &JsonNode, at: &str, findings: &mut Fi
             }
         }
     }
+}
+
+/// Returns the fields with webhooks: that of OpenAPI 3.1, and the extension of 3.0 if its shape is the same.
+pub(crate) fn webhook_fields(root: &JsonNode) -> impl Iterator<Item = (&'static str, &JsonNode)> {
+    let extension = root.get("x-webhooks").filter(|of| of.is_map_of_maps());
+    root.get("webhooks").map(|of| ("webhooks", of)).into_iter().chain(extension.map(|of| ("x-webhooks", of)))
 }
 
 /// Returns the operations of a path item in document order. Operations and the item itself may be in other files.

@@ -96,6 +96,54 @@ fn document_order_is_preserved() {
 }
 
 #[test]
+fn webhooks_of_the_extension_are_read() {
+    let one = "w: {post: {summary: S, tags: [t]}}";
+    for (version, rest, found) in [
+        ("openapi: 3.0.3", format!("paths: {{}}\nx-webhooks: {{{one}}}"), &["post w"][..]),
+        ("openapi: 3.0.3", format!("x-webhooks: {{{one}}}"), &["post w"]),
+        ("openapi: 3.1.0", format!("x-webhooks: {{{one}}}"), &["post w"]),
+        ("swagger: '2.0'", format!("paths: {{}}\nx-webhooks: {{{one}}}"), &["post w"]),
+        (
+            "openapi: 3.1.0",
+            format!("webhooks: {{{one}}}\nx-webhooks: {{w: {{put: {{}}, post: {{}}}}}}"),
+            &["post w", "put w"],
+        ),
+        (
+            "openapi: 3.0.3",
+            "paths: {}\nx-webhooks: {w: {$ref: '#/x-webhooks/v'}, v: {get: {}}}".to_owned(),
+            &["get w", "get v"],
+        ),
+        // An extension of another shape is ignored, with its references.
+        ("openapi: 3.0.3", "paths: {}\nx-webhooks: [{$ref: '#/gone'}]".to_owned(), &[]),
+        ("openapi: 3.0.3", "paths: {}\nx-webhooks: {count: 1, w: {$ref: '#/gone'}}".to_owned(), &[]),
+    ] {
+        let text = format!("{version}\ninfo: {{title: A, version: '1'}}\n{rest}\n");
+        let spec = read_text(&text);
+        let webhooks = spec.outline.webhooks.iter().map(|of| format!("{} {}", of.method, of.path));
+        assert_eq!(
+            (webhooks.collect::<Vec<_>>().join(", "), spec.problems),
+            (found.join(", "), Vec::new()),
+            "{text}"
+        );
+    }
+    let start = "openapi: 3.0.3\ninfo: {title: A, version: '1'}\n";
+    for (text, expected) in [
+        ("x-webhooks: [1]", "0 : must have `paths`"),
+        (
+            "paths: {}\nx-webhooks: {w: {post: {tags: x}}}",
+            "/x-webhooks/w/post/tags: must be a list of strings",
+        ),
+        (
+            "paths: {}\nx-webhooks: {w: {$ref: '#/gone'}}",
+            "/x-webhooks/w/$ref: refers to `#/gone`, which does not",
+        ),
+    ] {
+        let told = problems(&format!("{start}{text}\n"));
+        assert!(told.iter().any(|told| told.contains(expected)), "{text}\n{told:#?}");
+    }
+}
+
+#[test]
 fn problems_contain_line_pointer_and_message() {
     let start = "openapi: 3.0.0\ninfo: {title: A, version: '1'}\n";
     for (text, expected) in [
