@@ -44,14 +44,16 @@ fn find_subject(files: &SpecDocument<'_>, subject: &SpecSubject) -> Option<SpecD
     let reader = DetailReader::new(files);
     match subject {
         SpecSubject::Operation { method, path } => {
-            let operation = reader.operation(files.entry_at(&["paths", path])?, method)?;
+            let operation =
+                reader.operation(files.entry_at(&["paths", path])?, method, Direction::Request)?;
             Some(SpecDetail::Operation(Box::new(operation)))
         }
         SpecSubject::Webhook { method, name } => {
             let item =
                 files.entry_at(&["webhooks", name]).or_else(|| files.entry_at(&["x-webhooks", name]))?;
+            let webhook = reader.operation(item, method, Direction::Response)?;
             // The receiver of a webhook has its own address.
-            let webhook = OperationDetail { servers: Vec::new(), ..reader.operation(item, method)? };
+            let webhook = OperationDetail { servers: Vec::new(), ..webhook };
             Some(SpecDetail::Operation(Box::new(webhook)))
         }
         SpecSubject::Schema(name) => {

@@ -72,12 +72,9 @@ impl DetailReader<'_, '_> {
             whole.properties.iter().take(MAX_EXAMPLE_FIELDS).take_while(|_| self.has_room())
         {
             let property = self.merge_definitions(property);
-            let is_left_out = match direction {
-                Direction::Request => property.is("readOnly"),
-                Direction::Response => property.is("writeOnly"),
-                Direction::Both => false,
-            };
-            if !is_left_out && let Some(value) = self.example(&property, depth + 1, direction) {
+            if !property.is_left_out(direction)
+                && let Some(value) = self.example(&property, depth + 1, direction)
+            {
                 let name: Rc<str> = name.as_str().into();
                 positions.insert(Rc::clone(&name), fields.len());
                 fields.push((name, value));

@@ -9,7 +9,7 @@ use super::{
     files::{SpecValue, reference_name},
     json::Json,
     model::{MAX_DEFINITIONS, MAX_FIELDS, MAX_SCHEMA_DEPTH, MAX_VALUES},
-    reader::{DetailReader, text, title},
+    reader::{DetailReader, Direction, text, title},
 };
 
 /// A schema with its references resolved and its parts merged.
@@ -81,6 +81,15 @@ impl MergedSchema {
     /// Returns `true` if a keyword of the schema itself, or of a schema that it wraps, is `true`.
     pub(super) fn is(&self, keyword: &str) -> bool {
         self.own().iter().any(|part| part.is(keyword))
+    }
+
+    /// Returns `true` for a field that bodies of a direction do not contain.
+    pub(super) fn is_left_out(&self, direction: Direction) -> bool {
+        match direction {
+            Direction::Request => self.is("readOnly"),
+            Direction::Response => self.is("writeOnly"),
+            Direction::Both => false,
+        }
     }
 
     /// The types, without `null`.

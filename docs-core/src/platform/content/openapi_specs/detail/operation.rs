@@ -21,29 +21,39 @@ const MULTIPART: &str = "multipart/form-data";
 const JSON: &str = "json";
 
 impl DetailReader<'_, '_> {
-    /// Returns an operation of a path item.
-    pub(super) fn operation(&self, item: SpecValue, method: &str) -> Option<OperationDetail> {
+    /// Returns an operation of a path item. The service receives its requests, or sends those of a webhook.
+    pub(super) fn operation(
+        &self,
+        item: SpecValue,
+        method: &str,
+        requests: Direction,
+    ) -> Option<OperationDetail> {
         let item = self.files.follow_references(item);
         let found = self.files.follow_references(item.get(method)?);
-        let mut detail = self.operation_without_callbacks(&item, &found);
+        let mut detail = self.operation_without_callbacks(&item, &found, requests);
         let mut left = MAX_ITEMS;
         detail.callbacks = self.callbacks(&found, MAX_CALLBACK_DEPTH, &mut left);
         detail.is_cut = self.take_cut();
         Some(detail)
     }
 
-    fn operation_without_callbacks(&self, item: &SpecValue, found: &SpecValue) -> OperationDetail {
+    fn operation_without_callbacks(
+        &self,
+        item: &SpecValue,
+        found: &SpecValue,
+        requests: Direction,
+    ) -> OperationDetail {
         let mut parameters = Vec::new();
         let (mut body, mut form) = (None, Vec::new());
         for parameter in self.all_parameters(item, found) {
             match parameter.text("in") {
                 Some("body") => body = Some(parameter),
                 Some("formData") => form.push(parameter),
-                _ => parameters.push(self.parameter(&parameter)),
+                _ => parameters.push(self.parameter(&parameter, requests)),
             }
         }
         let request = match found.get("requestBody") {
-            Some(body) => Some(self.request(&self.files.follow_references(body))),
+            Some(body) => Some(self.request(&self.files.follow_references(body), requests)),
             None => self.swagger_2_request(found, body.as_ref(), &form),
         };
         let of = |name| found.value.get(name);
@@ -56,7 +66,7 @@ impl DetailReader<'_, '_> {
             security: self.security(found),
             parameters,
             request,
-            responses: self.responses(found),
+            responses: self.responses(found, requests.opposite()),
             callbacks: Vec::new(),
             external_docs: self.external_docs(&found.value),
             samples: self.code_samples(found),
@@ -85,13 +95,13 @@ impl DetailReader<'_, '_> {
         all
     }
 
-    fn parameter(&self, of: &SpecValue) -> ParameterDetail {
+    fn parameter(&self, of: &SpecValue, direction: Direction) -> ParameterDetail {
         let media = of.get("content").and_then(|all| all.fields(1).pop());
         let schema = of.get("schema").or_else(|| media.as_ref()?.1.get("schema"));
         // In Swagger 2.0, a parameter is a schema itself.
         let schema = schema.unwrap_or_else(|| of.with_value(&without_description(&of.value)));
         self.fields_left.set(MAX_FIELDS);
-        let (shown, example) = self.schema_with_example(schema, Direction::Request);
+        let (shown, example) = self.schema_with_example(schema, direction);
         let mut examples = self.told_examples(of, MAX_VALUES);
         if let Some((_, media)) = media.filter(|_| examples.is_empty()) {
             examples = self.told_examples(&media, MAX_VALUES);
@@ -115,11 +125,11 @@ impl DetailReader<'_, '_> {
     }
 
     /// Returns the request body of OpenAPI 3.
-    fn request(&self, of: &SpecValue) -> RequestDetail {
+    fn request(&self, of: &SpecValue, direction: Direction) -> RequestDetail {
         RequestDetail {
             description: text(of.value.get("description")),
             required: of.is("required"),
-            bodies: self.bodies(of, Direction::Request),
+            bodies: self.bodies(of, direction),
         }
     }
 
@@ -163,7 +173,7 @@ impl DetailReader<'_, '_> {
         if names.is_empty() { vec!["application/json".to_owned()] } else { names }
     }
 
-    fn responses(&self, operation: &SpecValue) -> Vec<ResponseDetail> {
+    fn responses(&self, operation: &SpecValue, direction: Direction) -> Vec<ResponseDetail> {
         let all = operation.get("responses").map(|all| all.fields(MAX_ITEMS + 1)).unwrap_or_default();
         if all.len() > MAX_ITEMS {
             self.mark_cut();
@@ -173,11 +183,11 @@ impl DetailReader<'_, '_> {
             let response = self.files.follow_references(response);
             let headers = response.get("headers").map(|all| all.fields(MAX_ITEMS)).unwrap_or_default();
             let header = |(name, header): (String, SpecValue)| {
-                let header = self.parameter(&self.files.follow_references(header));
+                let header = self.parameter(&self.files.follow_references(header), direction);
                 ParameterDetail { name, ..header }
             };
             let bodies = match response.get("content") {
-                Some(_) => self.bodies(&response, Direction::Response),
+                Some(_) => self.bodies(&response, direction),
                 None => self.swagger_2_response(operation, &response),
             };
             let headers = headers.into_iter().map(header).collect();
@@ -283,7 +293,7 @@ impl DetailReader<'_, '_> {
                     }
                     *left -= 1;
                     let found = self.files.follow_references(found);
-                    let mut operation = self.operation_without_callbacks(&item, &found);
+                    let mut operation = self.operation_without_callbacks(&item, &found, Direction::Response);
                     // A callback is sent to the address in its name.
                     operation.servers.clear();
                     operation.callbacks = self.callbacks(&found, depth - 1, left);

@@ -23,6 +23,17 @@ pub(super) enum Direction {
     Both,
 }
 
+impl Direction {
+    /// The direction of the answer to a body.
+    pub(super) const fn opposite(self) -> Self {
+        match self {
+            Self::Request => Self::Response,
+            Self::Response => Self::Request,
+            Self::Both => Self::Both,
+        }
+    }
+}
+
 /// The reader of one part of a specification.
 pub(super) struct DetailReader<'s, 'f> {
     pub(super) files: &'s SpecDocument<'f>,

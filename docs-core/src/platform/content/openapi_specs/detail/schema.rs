@@ -25,11 +25,11 @@ impl DetailReader<'_, '_> {
         direction: Direction,
     ) -> (SchemaDetail, Option<Json>) {
         let whole = self.merge(schema);
-        (self.schema(&whole, 0), self.example(&whole, 0, direction))
+        (self.schema(&whole, 0, direction), self.example(&whole, 0, direction))
     }
 
-    /// Returns a schema with its fields, alternatives and items.
-    pub(super) fn schema(&self, whole: &MergedSchema, depth: usize) -> SchemaDetail {
+    /// Returns a schema with its alternatives, its items and the fields that bodies of a direction contain.
+    fn schema(&self, whole: &MergedSchema, depth: usize, direction: Direction) -> SchemaDetail {
         let mut detail = self.schema_without_children(whole);
         if self.is_enclosing(&whole.origins) {
             let has_children =
@@ -43,12 +43,12 @@ impl DetailReader<'_, '_> {
             return detail;
         }
         self.within(&whole.origins, || {
-            self.add_fields(whole, depth, &mut detail);
-            self.add_choices(whole, depth, &mut detail);
+            self.add_fields(whole, (depth, direction), &mut detail);
+            self.add_choices(whole, (depth, direction), &mut detail);
             if let Some(items) = whole.get("items").filter(is_item_schema)
                 && self.has_room()
             {
-                detail.items = Some(Box::new(self.schema(&self.merge(items), depth + 1)));
+                detail.items = Some(Box::new(self.schema(&self.merge(items), depth + 1, direction)));
             }
         });
         detail
@@ -77,7 +77,12 @@ impl DetailReader<'_, '_> {
         }
     }
 
-    fn add_fields(&self, whole: &MergedSchema, depth: usize, detail: &mut SchemaDetail) {
+    fn add_fields(
+        &self,
+        whole: &MergedSchema,
+        (depth, direction): (usize, Direction),
+        detail: &mut SchemaDetail,
+    ) {
         let positions =
             whole.get("prefixItems").or_else(|| whole.get("items")).map(|all| all.items(MAX_VALUES));
         let positions = positions.unwrap_or_default().into_iter().enumerate();
@@ -99,14 +104,23 @@ impl DetailReader<'_, '_> {
                 detail.is_cut = true;
                 return;
             };
+            let property = self.merge_definitions(&property);
+            if property.is_left_out(direction) {
+                continue;
+            }
             self.fields_left.set(left);
             let required = matches!(&name, FieldName::Exact(name) if whole.required.contains(name));
-            let schema = self.schema(&self.merge_definitions(&property), depth + 1);
+            let schema = self.schema(&property, depth + 1, direction);
             detail.fields.push(FieldDetail { name, required, schema });
         }
     }
 
-    fn add_choices(&self, whole: &MergedSchema, depth: usize, detail: &mut SchemaDetail) {
+    fn add_choices(
+        &self,
+        whole: &MergedSchema,
+        (depth, direction): (usize, Direction),
+        detail: &mut SchemaDetail,
+    ) {
         for (is_any, alternatives) in self.choices(whole) {
             if let Some(values) = constants(&alternatives) {
                 detail.values.extend(values);
@@ -120,7 +134,11 @@ impl DetailReader<'_, '_> {
                     break;
                 }
                 let title = schema.title().unwrap_or_else(|| self.kind(&schema, 0));
-                shown.push(AlternativeDetail { title, value, schema: self.schema(&schema, depth + 1) });
+                shown.push(AlternativeDetail {
+                    title,
+                    value,
+                    schema: self.schema(&schema, depth + 1, direction),
+                });
             }
             detail.choices.push(ChoiceDetail { is_any, discriminator, alternatives: shown });
         }
