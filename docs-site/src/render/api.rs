@@ -16,7 +16,7 @@ use maud::{Markup, PreEscaped, html};
 
 use self::{
     related::{has_details, scheme_name},
-    samples::{LANGUAGES, SampleRequest},
+    samples::{LANGUAGES, SampleRequest, contains_example},
 };
 use super::{
     NodePosition, Renderer,
@@ -141,7 +141,7 @@ impl Renderer<'_> {
                 @if let Some(request) = &of.request {
                     p.head { (words.body) @if request.required { " " span.tag { (words.required) } } }
                     (self.description(request.description.as_deref(), at))
-                    (self.bodies(&request.bodies, shown.role == OperationRole::Called && has_samples(of), at))
+                    (self.bodies(&request.bodies, shown.role == OperationRole::Called && has_only_generated_samples(of), at))
                 }
                 (self.samples(shown, of))
                 @if !of.responses.is_empty() { p.head { (words.responses) } }
@@ -327,8 +327,8 @@ impl Renderer<'_> {
         }
     }
 
-    /// The body in each media type. Media types with the same schema share its description. The only example of a
-    /// request is part of its samples.
+    /// The body in each media type. Media types with the same schema share its description. The examples of a request
+    /// are left out if its samples contain the only one, and collapsed if they contain the first one.
     fn bodies(&self, all: &[BodyDetail], is_sampled: bool, at: NodePosition) -> Markup {
         let mut groups: Vec<&[BodyDetail]> = Vec::new();
         let mut rest = all;
@@ -338,6 +338,7 @@ impl Renderer<'_> {
             groups.push(group);
             rest = behind;
         }
+        let is_sampled = is_sampled && all.first().is_none_or(contains_example);
         let is_shown = !is_sampled || all.iter().map(|body| body.examples.len()).sum::<usize>() > 1;
         html! {
             @for group in groups {
@@ -404,9 +405,10 @@ impl Renderer<'_> {
     }
 }
 
-/// Returns `true` unless the specification turns the samples of an operation off.
-fn has_samples(of: &OperationDetail) -> bool {
-    of.samples != SampleDetails::Off
+/// Returns `true` if the samples of an operation contain its example in each language. Those of a specification may
+/// read it from a file.
+fn has_only_generated_samples(of: &OperationDetail) -> bool {
+    matches!(&of.samples, SampleDetails::Given(given) if given.is_empty())
 }
 
 /// The class of the colour of a status.

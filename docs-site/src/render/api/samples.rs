@@ -1,6 +1,6 @@
 //! Sample requests in several languages.
 
-use std::fmt::Write as _;
+use std::{collections::HashMap, fmt::Write as _};
 
 use docs_core::platform::{
     BodyDetail, FormFieldDetail, OperationDetail, ParameterDetail, SchemeDetail, SchemeKind,
@@ -337,6 +337,16 @@ fn sample_body(of: &BodyDetail) -> (Option<String>, SampleBody) {
         Some(example) => SampleBody::Text(example.value.clone()),
     };
     (Some(of.name.clone()), body)
+}
+
+/// Returns `true` if a sample request with a body contains its first example. That of a form is an object.
+pub(super) fn contains_example(of: &BodyDetail) -> bool {
+    let is_object = |text: &str| serde_json::from_str::<HashMap<String, serde::de::IgnoredAny>>(text).is_ok();
+    match (of.examples.first(), sample_body(of).1) {
+        (None, _) => true,
+        (Some(example), SampleBody::UrlEncoded(_) | SampleBody::Multipart(_)) => is_object(&example.value),
+        (Some(example), _) => example.address.is_none() && !example.is_cut,
+    }
 }
 
 fn is_json(text: &str) -> bool {

@@ -132,6 +132,31 @@ fn curl_commands_contain_only_quoted_values() {
 }
 
 #[test]
+fn samples_contain_examples_that_they_can_send() {
+    let (multipart, pairs) = ("multipart/form-data; boundary=x", "application/x-www-form-urlencoded");
+    for (name, value, is_contained) in [
+        ("application/json", "{\"a\": 1}", true),
+        ("application/json", "[1]", true),
+        ("text/plain", "raw", true),
+        (multipart, "{\"a\": 1}", true),
+        (multipart, "{}", true),
+        (multipart, "[{\"a\": 1}]", false),
+        (multipart, "raw", false),
+        (pairs, "{\"a\": [1, {}]}", true),
+        (pairs, "a=1", false),
+        (pairs, "7", false),
+    ] {
+        assert_eq!(contains_example(&body(name, value)), is_contained, "{name} {value}");
+    }
+    assert!(contains_example(&BodyDetail::default()));
+    let mut elsewhere = body("application/json", "");
+    elsewhere.examples[0].address = Some("https://a.test/example.json".to_owned());
+    let mut long = body("application/json", "[1");
+    long.examples[0].is_cut = true;
+    assert!(!contains_example(&elsewhere) && !contains_example(&long));
+}
+
+#[test]
 fn literals_of_programs_round_trip() {
     for text in HOSTILE {
         assert_eq!(serde_json::from_str::<String>(&literal(text)).as_deref().ok(), Some(text));

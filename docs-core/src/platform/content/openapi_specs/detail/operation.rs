@@ -251,6 +251,8 @@ impl DetailReader<'_, '_> {
         let mut form = Vec::new();
         if name.starts_with(URL_ENCODED) || name.starts_with(MULTIPART) {
             let told = examples.first().and_then(|told| serde_json::from_str(&told.value).ok());
+            // The fields of an example that is no object are unknown.
+            let told = told.filter(|told| matches!(told, Json::Map(_)));
             form = form_fields(told.as_ref().or(generated.as_ref()), schema.as_ref());
         }
         let is_xml = name.contains("xml");

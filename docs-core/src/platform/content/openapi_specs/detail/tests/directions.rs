@@ -69,3 +69,24 @@ fn fields_within_lists_and_alternatives_have_the_direction() {
         assert_eq!((request, all(&shown.responses[0].bodies[0])), (0, 1), "{schema}");
     }
 }
+
+#[test]
+fn forms_with_an_example_that_is_no_object_have_fields() {
+    let schema = json!({ "type": "object", "properties": {
+        "file": { "type": "string", "format": "binary" }, "name": { "type": "string" } } });
+    for name in ["multipart/form-data", "application/x-www-form-urlencoded"] {
+        for (example, fields) in [
+            (json!(["a", "b"]), ["file", "name"]),
+            (json!("raw text"), ["file", "name"]),
+            (json!(7), ["file", "name"]),
+            (json!({ "name": "Rex", "more": 1 }), ["more", "name"]),
+        ] {
+            let content = json!({ name: { "schema": schema, "example": example } });
+            let shown = operation_with(json!({ "requestBody": { "content": content } }), json!({}));
+            let body = &shown.request.expect("a request").bodies[0];
+            let form: Vec<_> = body.form.iter().map(|field| field.name.as_str()).collect();
+            assert_eq!(form, fields, "{name} {example}");
+            assert_eq!(body.examples.len(), 1, "the example is listed");
+        }
+    }
+}
