@@ -8,6 +8,8 @@ use maud::{Markup, html};
 
 use crate::render::{NodePosition, Renderer};
 
+/// The maximum number of fields and alternatives of a nested object that is open.
+const OPEN_FIELDS: usize = 5;
 /// The number of values of an enumeration that are shown on one line.
 const INLINE_VALUES: usize = 12;
 
@@ -92,7 +94,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// The fields and alternatives of a field, collapsed below the first level.
+    /// The fields and alternatives of a field. They are collapsed, except few plain fields of the first level.
     fn nested(&self, of: &SchemaDetail, at: NodePosition, depth: usize) -> Markup {
         let inner = self.children_of_schema(of, at, depth);
         if inner.0.is_empty() {
@@ -104,7 +106,7 @@ impl Renderer<'_> {
         }
         let title = innermost(of).title.as_deref().unwrap_or(&of.kind);
         html! {
-            details.api-nested open[depth == 1] {
+            details.api-nested open[depth == 1 && is_short(of)] {
                 summary { code { (title) } }
                 div { (inner) }
             }
@@ -265,10 +267,73 @@ fn has_fields(of: &SchemaDetail) -> bool {
     !of.fields.is_empty() || !of.choices.is_empty()
 }
 
+/// Returns `true` for a schema with few fields and alternatives. Its fields have no fields themselves; alternatives are
+/// collapsed.
+fn is_short(of: &SchemaDetail) -> bool {
+    let of = innermost(of);
+    let alternatives = of.choices.iter().map(|choice| choice.alternatives.len()).sum::<usize>();
+    of.fields.len() + alternatives <= OPEN_FIELDS && !of.fields.iter().any(|field| has_fields(&field.schema))
+}
+
 /// Returns `true` for an alternative that its kind describes completely.
 fn is_plain(of: &SchemaDetail) -> bool {
     let has_text = of.description.is_some() || of.default.is_some() || of.title.is_some();
     let has_parts =
         !of.fields.is_empty() || !of.choices.is_empty() || !of.limits.is_empty() || !of.values.is_empty();
     !has_text && !has_parts && of.items.as_deref().is_none_or(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use docs_core::platform::AlternativeDetail;
+
+    use super::*;
+
+    /// A schema with plain fields.
+    fn object(fields: usize) -> SchemaDetail {
+        let mut of = SchemaDetail::default();
+        of.fields = vec![FieldDetail::default(); fields];
+        of
+    }
+
+    /// A schema with one field.
+    fn with_field(schema: SchemaDetail) -> SchemaDetail {
+        let mut of = object(1);
+        of.fields[0].schema = schema;
+        of
+    }
+
+    /// A list of a schema.
+    fn list(items: SchemaDetail) -> SchemaDetail {
+        let mut of = SchemaDetail::default();
+        of.items = Some(Box::new(items));
+        of
+    }
+
+    #[test]
+    fn nested_objects_are_open_if_they_are_short() {
+        let choice = |fields: usize, alternatives: usize| {
+            let mut choice = ChoiceDetail::default();
+            choice.alternatives = vec![AlternativeDetail::default(); alternatives];
+            let mut of = object(fields);
+            of.choices = vec![choice];
+            of
+        };
+        for (schema, is_open) in [
+            (object(1), true),
+            (object(OPEN_FIELDS), true),
+            (object(OPEN_FIELDS + 1), false),
+            (list(object(OPEN_FIELDS)), true),
+            (list(list(object(OPEN_FIELDS + 1))), false),
+            (with_field(list(SchemaDetail::default())), true),
+            (with_field(object(1)), false),
+            (with_field(list(object(1))), false),
+            (with_field(choice(0, 1)), false),
+            (choice(0, OPEN_FIELDS), true),
+            (choice(1, OPEN_FIELDS), false),
+            (choice(0, OPEN_FIELDS + 1), false),
+        ] {
+            assert_eq!(is_short(&schema), is_open, "{schema:?}");
+        }
+    }
 }
