@@ -21,11 +21,12 @@ impl Renderer<'_> {
         html! {
             dl.api-fields {
                 @for of in all {
-                    dt {
+                    @let is_deprecated = of.deprecated || of.schema.deprecated;
+                    dt class=[is_deprecated.then_some("deprecated")] {
                         code { (of.name) } " "
                         span.about { @if !of.location.is_empty() { (of.location) ", " } (of.schema.kind) }
                         @if of.required { " " span.tag.required { (words.required) } }
-                        @if of.deprecated || of.schema.deprecated { " " span.tag { (words.deprecated) } }
+                        @if is_deprecated { " " span.tag { (words.deprecated) } }
                     }
                     dd {
                         (self.description(of.description.as_deref().or(of.schema.description.as_deref()), at))
@@ -119,7 +120,7 @@ impl Renderer<'_> {
             dl.api-fields {
                 @for field in all {
                     @let of = &field.schema;
-                    dt {
+                    dt class=[of.deprecated.then_some("deprecated")] {
                         @match &field.name {
                             FieldName::Exact(name) => code { (name) },
                             FieldName::Pattern(pattern) => code { "/" (pattern) "/" },

@@ -72,7 +72,10 @@ impl DetailReader<'_, '_> {
             whole.properties.iter().take(MAX_EXAMPLE_FIELDS).take_while(|_| self.has_room())
         {
             let property = self.merge_definitions(property);
-            if !property.is_left_out(direction)
+            // Clients should not begin to send deprecated fields.
+            let is_outdated = property.is("deprecated") && !whole.required.contains(name);
+            if !is_outdated
+                && !property.is_left_out(direction)
                 && let Some(value) = self.example(&property, depth + 1, direction)
             {
                 let name: Rc<str> = name.as_str().into();

@@ -71,6 +71,26 @@ fn fields_within_lists_and_alternatives_have_the_direction() {
 }
 
 #[test]
+fn generated_examples_lack_optional_deprecated_fields() {
+    let old = json!({ "$ref": "#/components/schemas/Old" });
+    for (field, is_required, is_sent) in [
+        (json!({ "type": "string", "deprecated": true }), false, false),
+        (json!({ "type": "string", "deprecated": true, "example": "x" }), false, false),
+        (json!({ "allOf": [old], "description": "An old one" }), false, false),
+        (json!({ "type": "string", "deprecated": true }), true, true),
+        (json!({ "type": "string", "deprecated": false }), false, true),
+        (json!({ "type": "object", "properties": { "in": old } }), false, true),
+    ] {
+        let required = if is_required { json!(["old"]) } else { json!([]) };
+        let schema = json!({ "type": "object", "required": required, "properties": { "new": { "type": "integer" }, "old": field } });
+        let components = json!({ "schemas": { "Old": { "type": "string", "deprecated": true } } });
+        let (shown, example) = shown_schema(schema, components);
+        assert_eq!((shown.fields.len(), example.get("old").is_some()), (2, is_sent), "{field}");
+        assert_eq!(example["new"], 0);
+    }
+}
+
+#[test]
 fn forms_with_an_example_that_is_no_object_have_fields() {
     let schema = json!({ "type": "object", "properties": {
         "file": { "type": "string", "format": "binary" }, "name": { "type": "string" } } });
