@@ -113,7 +113,11 @@ impl OutlineEntry {
         html.tags("<span class=\"method ").tags(method_class(method)).tags("\">");
         html.text(&method.to_uppercase()).tags("</span> ");
         let summary = detail.and_then(|of| of.summary.as_deref());
-        html.text(summary.unwrap_or(&self.text)).tags("</a>");
+        html.text(summary.unwrap_or(&self.text));
+        if matches!(operation.1, SpecSubject::Webhook { .. }) {
+            html.tags(" <span class=\"tag\">Webhook</span>");
+        }
+        html.tags("</a>");
     }
 
     fn href(&self) -> String {

@@ -618,5 +618,8 @@ async fn webhooks_are_marked_and_have_given_samples() {
     let (_, site) = w.site("Docs", &space).await;
     let page = w.html(&site).await;
     assert!(page.contains("<code>sold</code> <span class=\"tag\">Webhook</span>"), "{page}");
+    let entry = "<a href=\"#webhook/post/sold\" dir=\"auto\"><span class=\"method post\">POST</span> Sold \
+                 <span class=\"tag\">Webhook</span></a>";
+    assert!(page.contains(entry), "the sidebar marks the webhook:\n{page}");
     assert!(page.contains(">Ruby</label>") && !page.contains(">curl</label>"), "{page}");
 }
