@@ -237,12 +237,13 @@ impl Renderer<'_> {
                 }
                 dl.api-fields {
                     @for server in all {
-                        dt { code { (server.url) } }
+                        dt { code { (server.template.as_ref().unwrap_or(&server.url)) } }
                         dd {
                             (self.description(server.description.as_deref(), at))
                             @for variable in &server.variables {
                                 p.about {
-                                    code { (variable.name) } " " (words.default) ": " code { (variable.default) }
+                                    code { (variable.name) }
+                                    @if !variable.default.is_empty() { " " (words.default) ": " code { (variable.default) } }
                                     @if !variable.values.is_empty() {
                                         " · " (words.values) ": "
                                         @for value in &variable.values { code { (value) } " " }

@@ -416,6 +416,8 @@ async fn operation_page_shows_the_whole_specification() {
         "<strong>Pays</strong>",
         "Authorization: key (header X-Key), or none",
         "Servers: <code>https://wiki.example.com:8443/api</code>",
+        "<dt><code>https://{domain}:{port}/api</code></dt>",
+        "<code>domain</code> Default: <code>wiki.example.com</code>",
         "<code>8443</code> <code>443</code>",
         "Pattern: <code>^[A-Z]{2}$</code>",
         "length ≥ 2",

@@ -179,7 +179,10 @@ fn operation_weight(of: &OperationDetail) -> usize {
         };
         of.variables.iter().map(size).sum::<usize>()
     };
-    let servers = servers.iter().map(|of| 128 + of.url.len() + text_weight(&of.description) + variables(of));
+    let servers = servers.iter().map(|of| {
+        let texts = text_weight(&of.template) + text_weight(&of.description);
+        160 + of.url.len() + texts + variables(of)
+    });
     let schemes = security.iter().flatten().map(|of| {
         let scopes = of.scopes.iter().map(|of| 64 + of.name.len() + text_weight(&of.description));
         let flows = of.flows.iter().map(|flow| {

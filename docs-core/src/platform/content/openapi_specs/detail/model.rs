@@ -124,6 +124,8 @@ pub struct ServerDetail {
     /// The address with the defaults of its variables. It is relative only if the address of the specification is
     /// unknown.
     pub url: String,
+    /// The address with the names of its variables in braces, if it has some.
+    pub template: Option<String>,
     pub description: Option<String>,
     pub variables: Vec<VariableDetail>,
 }

@@ -60,7 +60,9 @@ impl DetailReader<'_, '_> {
             false if filled.contains("://") => filled,
             false => self.files.resolve_address(&filled),
         };
-        Some(ServerDetail { url, description: text(of.value.get("description")), variables })
+        let is_named = !variables.is_empty() && template.len() <= MAX_ADDRESS;
+        let template = is_named.then(|| template.to_owned());
+        Some(ServerDetail { url, template, description: text(of.value.get("description")), variables })
     }
 
     /// Returns the servers of Swagger 2.0, one for each scheme.

@@ -471,6 +471,8 @@ fn servers_have_their_defaults_and_are_absolute() {
         "port": { "default": "8443", "enum": ["8443", "443"] } } }, { "url": "../v2" }, { "url": "/v3" }]));
     let urls: Vec<_> = shown.iter().map(|server| server.url.as_str()).collect();
     assert_eq!(urls, ["https://wiki.example.com:8443/api", "https://a.example/v2", "https://a.example/v3"]);
+    let templates: Vec<_> = shown.iter().map(|server| server.template.as_deref()).collect();
+    assert_eq!(templates, [Some("https://{domain}:{port}/api"), None, None]);
     let mut variables: Vec<_> =
         shown[0].variables.iter().map(|of| (of.name.as_str(), of.values.len())).collect();
     variables.sort_unstable();
