@@ -127,6 +127,10 @@ async fn fields_of_demos_are_complete() {
         ("{type: integer, enum: [1, 2], x-enumNames: [One, Two]}", &["1", "One", "2", "Two"]),
         ("{type: boolean, default: false}", &["boolean", "Default: false"]),
         ("{type: object, minProperties: 1, maxProperties: 3}", &["object", "1", "3"]),
+        ("{not: {type: string}}", &["not : {\"type\":\"string\"}"]),
+        ("{if: {const: 1}, then: {maximum: 2}, else: false}", &["if : {\"const\":1}", "then : {\"maximum\":2}", "else : false"]),
+        ("{type: array, items: {}, contains: {const: a}, minContains: 2}", &["contains : {\"const\":\"a\"}", "minContains : 2"]),
+        ("{type: object, dependentRequired: {a: [b]}, unevaluatedProperties: false}", &["no other fields", "dependentRequired : {\"a\":[\"b\"]}"]),
         ("{description: 'Text with *Markdown* and `code`'}", &["Text with Markdown and code"]),
     ])
     .await;

@@ -243,6 +243,7 @@ impl Renderer<'_> {
             SchemaLimit::MinProperties => html! { (words.fields) " ≥ " (value) },
             SchemaLimit::MaxProperties => html! { (words.fields) " ≤ " (value) },
             SchemaLimit::NoOtherFields => html! { (words.no_other_fields) },
+            SchemaLimit::Keyword(keyword) => html! { code { (keyword) } ": " code { (value) } },
             _ => html! { (value) },
         }
     }

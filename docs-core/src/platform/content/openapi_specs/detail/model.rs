@@ -376,6 +376,8 @@ pub enum SchemaLimit {
     ContentEncoding,
     /// No fields other than the listed ones, without a value.
     NoOtherFields,
+    /// A keyword with a schema or a list of fields as its value, for example `not`.
+    Keyword(&'static str),
 }
 
 /// A permitted value.

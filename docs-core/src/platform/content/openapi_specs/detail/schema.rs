@@ -219,8 +219,22 @@ fn kind_of_value(value: &Json) -> &'static str {
     }
 }
 
+/// The keywords that limit values by another schema or by other fields. They are shown as they are written.
+const KEYWORDS: [&str; 10] = [
+    "not",
+    "if",
+    "then",
+    "else",
+    "contains",
+    "minContains",
+    "maxContains",
+    "propertyNames",
+    "dependentRequired",
+    "dependentSchemas",
+];
+
 /// The keywords that limit values, and the limits.
-const LIMITS: [(&str, SchemaLimit); 12] = [
+const LIMITS: [(&str, SchemaLimit); 11] = [
     ("multipleOf", SchemaLimit::MultipleOf),
     ("minLength", SchemaLimit::MinLength),
     ("maxLength", SchemaLimit::MaxLength),
@@ -232,7 +246,6 @@ const LIMITS: [(&str, SchemaLimit); 12] = [
     ("maxProperties", SchemaLimit::MaxProperties),
     ("contentMediaType", SchemaLimit::ContentMediaType),
     ("contentEncoding", SchemaLimit::ContentEncoding),
-    ("additionalProperties", SchemaLimit::NoOtherFields),
 ];
 
 fn limits(whole: &MergedSchema) -> Vec<(SchemaLimit, String)> {
@@ -251,12 +264,17 @@ fn limits(whole: &MergedSchema) -> Vec<(SchemaLimit, String)> {
     }
     for (keyword, limit) in LIMITS {
         match (limit, whole.value(keyword)) {
-            (SchemaLimit::UniqueItems, Some(Json::Bool(true)))
-            | (SchemaLimit::NoOtherFields, Some(Json::Bool(false))) => all.push((limit, String::new())),
+            (SchemaLimit::UniqueItems, Some(Json::Bool(true))) => all.push((limit, String::new())),
             (_, Some(value @ (Json::Number(_) | Json::Text(_)))) => all.push((limit, line(value))),
             _ => {}
         }
     }
+    let is_closed = |keyword| whole.value(keyword) == Some(&Json::Bool(false));
+    if is_closed("additionalProperties") || is_closed("unevaluatedProperties") {
+        all.push((SchemaLimit::NoOtherFields, String::new()));
+    }
+    let written = KEYWORDS.into_iter().filter_map(|keyword| Some((keyword, whole.value(keyword)?)));
+    all.extend(written.map(|(keyword, value)| (SchemaLimit::Keyword(keyword), line(value))));
     all
 }
 

@@ -1,5 +1,6 @@
 mod alternatives;
 mod directions;
+mod keywords;
 mod related;
 mod wrappers;
 
