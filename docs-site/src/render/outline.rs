@@ -55,7 +55,8 @@ impl Outline {
             Self::Written(written) => write(written.as_ref()),
             Self::Entries(all) => {
                 let shown: Vec<&OutlineEntry> = shown_entries(all, specs).collect();
-                let outline = (shown.len() > 1).then(|| write_outline(&shown, words, specs));
+                let is_shown = shown.len() > 1 || shown.iter().any(|entry| entry.operation.is_some());
+                let outline = is_shown.then(|| write_outline(&shown, words, specs));
                 write(outline.as_ref());
             }
         }

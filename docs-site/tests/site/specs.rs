@@ -602,7 +602,12 @@ async fn deprecated_operations_are_marked_and_samples_can_be_off() {
     w.page(&space, "First", &operation("/cats")).await;
     let (_, site) = w.site("Docs", &space).await;
     let page = w.html(&site).await;
-    assert!(page.contains("<a href=\"#get/cats\" dir=\"auto\" class=\"deprecated\">"), "{page}");
+    let link = "<a href=\"#get/cats\" dir=\"auto\" class=\"deprecated\">";
+    assert_eq!(
+        page.matches(link).count(),
+        2,
+        "the only operation is in the sidebar and the outline:\n{page}"
+    );
     assert!(page.contains("<strong>Reads</strong>") && !page.contains(">curl</label>"), "{page}");
 }
 
