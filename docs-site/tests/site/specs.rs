@@ -383,8 +383,8 @@ async fn page_of(spec: serde_json::Value, path: &str, method: &str) -> (World, S
     (w, html)
 }
 
-#[tokio::test]
-async fn operation_page_shows_the_whole_specification() {
+/// A specification with an operation that has most elements.
+fn payment_spec() -> serde_json::Value {
     let one = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
     let kind = |name: &str, about: &str| json!({ "type": "object", "properties": { name: { "type": "string", "description": about } } });
     let content = json!({ "application/json": {
@@ -403,13 +403,17 @@ async fn operation_page_shows_the_whole_specification() {
         "responses": { "200": { "description": "Fine", "headers": { "X-Rate": { "schema": { "type": "integer" } } }, "content": content },
             "404": { "description": "Gone" } },
         "callbacks": { "paid": { "{$request.body#/url}": { "post": { "summary": "Was paid" } } } } });
-    let spec = json!({ "openapi": "3.0.3", "info": { "title": "Pay", "version": "1" },
+    json!({ "openapi": "3.0.3", "info": { "title": "Pay", "version": "1" },
         "servers": [{ "url": "https://{domain}:{port}/api", "variables": {
             "domain": { "default": "wiki.example.com" }, "port": { "default": "8443", "enum": ["8443", "443"] } } }],
         "paths": { "/pay": { "post": operation } },
         "components": { "securitySchemes": { "key": { "type": "apiKey", "in": "header", "name": "X-Key" } },
-            "schemas": { "Card": kind("number", "Sixteen digits"), "Bank": kind("iban", "An account") } } });
-    let (_w, page) = page_of(spec, "/pay", "post").await;
+            "schemas": { "Card": kind("number", "Sixteen digits"), "Bank": kind("iban", "An account") } } })
+}
+
+#[tokio::test]
+async fn operation_page_shows_the_whole_specification() {
+    let (_w, page) = page_of(payment_spec(), "/pay", "post").await;
     for part in [
         "<section class=\"api\" id=\"post/pay\">",
         "href=\"#post/pay\"",
