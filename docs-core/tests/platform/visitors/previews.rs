@@ -228,6 +228,10 @@ async fn file_urls_of_previews_expire_with_the_preview() {
     let request = it.w.as_admin().space(&it.guide).change_request(&number);
     let insert = json!({ "changes": [{ "operation": "insert_files",
         "files": [{ "name": "data.txt", "contentType": "text/plain", "base64": "RGF0YQ==" }] }] });
+    let done = request.edit(serde_json::from_value(insert).expect("changes")).await.expect("edited");
+    let file = &done.inserted_files.as_ref().expect("files")[0].id;
+    let markdown = format!("![data](/files/{file})");
+    let insert = json!({ "changes": [{ "operation": "insert_page", "title": "Shown", "document": { "markdown": markdown } }] });
     request.edit(serde_json::from_value(insert).expect("changes")).await.expect("edited");
     let (url, visitor) = it.preview(&it.member, PreviewSite::default()).await.expect("a preview");
     let inside = it.open(&visitor, &format!("{url}~/changes/{number}/")).await.expect("open").1;
@@ -235,7 +239,8 @@ async fn file_urls_of_previews_expire_with_the_preview() {
     let files = content.list_files(ContentOptions::default(), &PageRequest::default()).await.expect("files");
     let changes = content.list_changes(None).await.expect("changes");
     let changes = serde_json::to_value(changes).expect("JSON");
-    let changed = changes["changes"][0]["file"]["downloadURL"].as_str().expect("a URL");
+    let changed = changes["changes"].as_array().expect("changes").iter();
+    let changed = changed.filter_map(|change| change["file"]["downloadURL"].as_str()).next().expect("a URL");
     let urls = [files.items[0].download_url.as_str(), changed];
     let sealed = urls.map(|url| url.rsplit('/').nth(1).expect("a sealed part"));
     for sealed in sealed {
