@@ -9,7 +9,7 @@ use super::{ReadableRevision, page_steps::StepMeter};
 use crate::{
     ErrorKind, Result,
     content::{Evaluated, Rendering, run_in_place},
-    model::{Block, BlockKind, ContentRef, Document, Node, ReusableId, Variables},
+    model::{Block, BlockKind, ContentRef, Document, MAX_PAGE_BYTES, Node, ReusableId, Variables},
     platform::publishing::visitors::ContentFilter,
 };
 
@@ -20,12 +20,22 @@ const MAX_INCLUDES: usize = 200;
 /// Maximum number of blocks that the expansion of a document adds, including blocks within blocks.
 const MAX_INCLUDED_BLOCKS: usize = 20_000;
 
+/// Maximum total size of the texts that are read and of those that the expansion of a document adds, in bytes.
+const MAX_INCLUDED_BYTES: usize = 4 * MAX_PAGE_BYTES;
+
+/// A reusable content block as the reader sees it.
+struct IncludedDocument {
+    document: Arc<Document>,
+    /// The size of its text in bytes.
+    bytes: usize,
+}
+
 /// The expanded documents, by reusable content block.
-type IncludedDocuments = BTreeMap<ReusableId, Arc<Document>>;
+type IncludedDocuments = BTreeMap<ReusableId, IncludedDocument>;
 
 impl ReadableRevision {
     /// Replaces the reusable content blocks of a document by their content, as the reader sees it. Blocks beyond the
-    /// bounds, of other spaces, and those that the reader does not see remain references.
+    /// bounds, those of other spaces, and those that the reader does not see remain references.
     pub(super) async fn expand_includes(
         &self,
         filter: &ContentFilter,
@@ -33,7 +43,7 @@ impl ReadableRevision {
         evaluated: Evaluated,
         meter: &mut StepMeter,
     ) -> Result<Arc<Document>> {
-        let (mut included, mut looked_up) = (IncludedDocuments::new(), 0);
+        let (mut included, mut looked_up, mut bytes_left) = (IncludedDocuments::new(), 0, MAX_INCLUDED_BYTES);
         let mut wanted = referenced(&document);
         let (mut known, mut allowance) = (wanted.clone(), meter.allowance());
         let given = allowance.steps.0;
@@ -50,11 +60,14 @@ impl ReadableRevision {
                     Err(error) if error.kind() == ErrorKind::NotFound => continue,
                     Err(error) => return Err(error),
                 };
+                let bytes = self.view.text(&entry.body, Rendering::Request).await?.len();
+                let Some(left) = bytes_left.checked_sub(bytes) else { continue };
+                bytes_left = left;
                 let found = self.view.document(&entry.body, Rendering::Request).await?;
                 let found =
                     filter.document_within(found, &Variables::new(), evaluated, &mut allowance).await?;
                 next.extend(referenced(&found).into_iter().filter(|id| known.insert(id.clone())));
-                included.insert(id, found);
+                included.insert(id, IncludedDocument { document: found, bytes });
             }
             wanted = next;
         }
@@ -62,8 +75,7 @@ impl ReadableRevision {
         if included.is_empty() {
             return Ok(document);
         }
-        let mut expansion =
-            Expansion { included: &included, enclosing: Vec::new(), left: MAX_INCLUDED_BLOCKS };
+        let mut expansion = Expansion::new(&included);
         Ok(run_in_place(|| {
             let mut document = Arc::unwrap_or_clone(document);
             document.nodes = expansion.blocks(document.nodes);
@@ -97,10 +109,17 @@ struct Expansion<'d> {
     /// The reusable content blocks that are being expanded.
     enclosing: Vec<&'d ReusableId>,
     /// The number of blocks that may still be added.
-    left: usize,
+    blocks_left: usize,
+    /// The size of the texts that may still be added, in bytes.
+    bytes_left: usize,
 }
 
 impl<'d> Expansion<'d> {
+    const fn new(included: &'d IncludedDocuments) -> Self {
+        let (blocks_left, bytes_left) = (MAX_INCLUDED_BLOCKS, MAX_INCLUDED_BYTES);
+        Self { included, enclosing: Vec::new(), blocks_left, bytes_left }
+    }
+
     /// Expands the references among sibling blocks and within them.
     fn blocks(&mut self, blocks: Vec<Block>) -> Vec<Block> {
         let mut out = Vec::with_capacity(blocks.len());
@@ -145,11 +164,13 @@ impl<'d> Expansion<'d> {
             return None;
         }
         let mut count = 0;
-        for block in &content.nodes {
+        let bytes_left = self.bytes_left.checked_sub(content.bytes)?;
+        for block in &content.document.nodes {
             block.visit(&mut |_| count += 1);
         }
-        self.left = self.left.checked_sub(count)?;
-        Some((id, content))
+        self.blocks_left = self.blocks_left.checked_sub(count)?;
+        self.bytes_left = bytes_left;
+        Some((id, &content.document))
     }
 }
 
@@ -168,11 +189,23 @@ mod tests {
     }
 
     fn expanded(included: &[(&str, Vec<Block>)], blocks: Vec<Block>) -> Vec<Block> {
-        let included: IncludedDocuments = included
-            .iter()
-            .map(|(id, blocks)| (id.parse().expect("an id"), Arc::new(Document::new(blocks.clone()))))
-            .collect();
-        Expansion { included: &included, enclosing: Vec::new(), left: MAX_INCLUDED_BLOCKS }.blocks(blocks)
+        let of = |blocks: &Vec<Block>| IncludedDocument {
+            document: Arc::new(Document::new(blocks.clone())),
+            bytes: 1,
+        };
+        let included: IncludedDocuments =
+            included.iter().map(|(id, blocks)| (id.parse().expect("an id"), of(blocks))).collect();
+        Expansion::new(&included).blocks(blocks)
+    }
+
+    #[test]
+    fn texts_of_includes_beyond_their_bytes_remain_references() {
+        let document = Arc::new(Document::new(vec![paragraph("A")]));
+        let long = IncludedDocument { document, bytes: MAX_PAGE_BYTES };
+        let included = IncludedDocuments::from([("a".parse().expect("an id"), long)]);
+        let blocks = vec![include("a"); 6];
+        let wanted = [vec![paragraph("A"); 4], vec![include("a"); 2]].concat();
+        assert_eq!(Expansion::new(&included).blocks(blocks), wanted);
     }
 
     #[test]
