@@ -200,7 +200,11 @@ macro_rules! page_record {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub source: Option<Hash>,
             /// Front matter that the platform does not interpret, retained for the next export.
-            #[serde(default, skip_serializing_if = "is_default")]
+            #[serde(
+                default,
+                skip_serializing_if = "is_default",
+                deserialize_with = "JsonText::deserialize_stored"
+            )]
             pub extra: JsonText<ExtraFields>,
             #[serde(default, skip_serializing_if = "Body::is_empty")]
             pub body: Body,
@@ -407,7 +411,7 @@ pub struct ReusableEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Hash>,
     /// Front matter that the platform does not interpret, retained for the next export.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default", deserialize_with = "JsonText::deserialize_stored")]
     pub extra: JsonText<ExtraFields>,
     /// The unresolved field conflicts.
     #[serde(default, skip_serializing_if = "is_default")]

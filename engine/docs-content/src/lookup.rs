@@ -16,7 +16,7 @@ use super::{
 };
 
 /// Number of pages decoded before other tasks run.
-const PAGES_AT_ONCE: usize = 32;
+pub(crate) const PAGES_AT_ONCE: usize = 32;
 
 /// A page followed by its ancestors, nearest first.
 pub type Lineage = Vec<(PageId, Arc<PageEntry>)>;

@@ -11,8 +11,9 @@ use super::{
     entry::decode,
     keys,
     load::{PassResult, Session},
+    lookup::PAGES_AT_ONCE,
     map::{self, Range},
-    offload::run_blocking,
+    offload::{run_blocking, yield_to_others},
     read,
     tree::normal_path,
 };
@@ -142,12 +143,15 @@ impl View {
     /// # Errors
     /// See [`View::page`].
     pub async fn children(&self, parent: Option<&PageId>) -> ContentResult<Vec<(PageId, PageEntry)>> {
-        self.run(|session| {
-            let ids = read::child_ids(session, &self.root, parent)?;
-            let entries = read::pages(session, &self.root, &ids)?;
-            Ok(ids.into_iter().zip(entries).filter_map(|(id, entry)| Some((id, entry?))).collect())
-        })
-        .await
+        let ids = self.run(|session| Ok(read::child_ids(session, &self.root, parent)?)).await?;
+        let mut children = Vec::with_capacity(ids.len());
+        for ids in ids.chunks(PAGES_AT_ONCE) {
+            let entries = self.run(|session| Ok(read::pages(session, &self.root, ids)?)).await?;
+            let pages = ids.iter().zip(entries);
+            children.extend(pages.filter_map(|(id, entry)| Some((id.clone(), entry?))));
+            yield_to_others().await;
+        }
+        Ok(children)
     }
 
     /// Returns all pages. The tree is built once per revision and cached.

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, fmt, marker::PhantomData};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{self, DeserializeOwned},
+};
 use serde_json::{
     Value,
     value::{RawValue, to_raw_value},
@@ -65,6 +68,22 @@ impl<T: CanonicalJson + DeserializeOwned + Default + PartialEq> JsonText<T> {
         let mut value = self.value();
         change(&mut value);
         *self = Self::new(&value);
+    }
+}
+
+impl JsonText<BTreeMap<String, Value>> {
+    /// Deserializes an object that this type has serialized, without parsing it. Only for JSON that was stored in this
+    /// form: [`value`](Self::value) panics if a number of the object is out of range.
+    ///
+    /// # Errors
+    /// If the value is not an object.
+    pub fn deserialize_stored<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = Box::<RawValue>::deserialize(from)?;
+        match text.get() {
+            "{}" => Ok(Self::default()),
+            json if json.starts_with('{') => Ok(Self { text: Some(text), value: PhantomData }),
+            _ => Err(de::Error::custom("the value is not an object")),
+        }
     }
 }
 
@@ -188,6 +207,23 @@ mod tests {
         let mut text = JsonText::new(&Fields::from([("a".to_owned(), json!(1))]));
         text.change(|fields| fields.clear());
         assert_eq!(text, empty);
+    }
+
+    #[test]
+    fn stored_objects_keep_their_text() {
+        #[derive(Deserialize)]
+        struct Record {
+            #[serde(deserialize_with = "JsonText::deserialize_stored")]
+            fields: JsonText<Fields>,
+        }
+        let fields = |json: &str| {
+            serde_json::from_str::<Record>(&format!(r#"{{"fields":{json}}}"#)).map(|record| record.fields)
+        };
+        let stored = r#"{"b":{"a":[1,null]}}"#;
+        let text = fields(stored).unwrap();
+        assert_eq!(text, serde_json::from_str(stored).unwrap());
+        assert!(fields("{}").unwrap().is_default());
+        assert!(fields("[]").is_err() && fields("1").is_err() && fields("{").is_err());
     }
 
     #[test]
