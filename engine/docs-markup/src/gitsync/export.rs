@@ -289,6 +289,15 @@ impl<'a> ExportPlan<'a> {
         let plan = ImportPlan::new(&self.repository.config, &self.places_after.tree, Some(&summary))?;
         let slugs: HashMap<&PageId, &str> =
             self.now.pages.iter().map(|page| (&page.id, page.slug.as_str())).collect();
+        let before: HashMap<&PageId, &SpacePage> =
+            self.before.pages.iter().map(|page| (&page.id, page)).collect();
+        let is_unchanged = |page: &SpacePage| {
+            before.get(&page.id).is_some_and(|before| {
+                (&before.slug, &before.title, &before.emoji) == (&page.slug, &page.title, &page.emoji)
+            })
+        };
+        let unchanged: HashSet<&PageId> =
+            self.now.pages.iter().filter(|page| is_unchanged(page)).map(|page| &page.id).collect();
         let mut fileless =
             self.now.pages.iter().filter(|page| page.is_document() && self.page_path(&page.id).is_none());
         let mut wrong = Vec::new();
@@ -296,6 +305,12 @@ impl<'a> ExportPlan<'a> {
             let page = match &planned.kind {
                 PlannedKind::Document { file: Some(file), .. } => {
                     match self.places_after.things.get(&file.path) {
+                        // The slug of such a file is derived from a title, which is unchanged.
+                        Some(ExportItem::Page(page))
+                            if slugify(file.path.stem()).is_empty() && unchanged.contains(page) =>
+                        {
+                            continue;
+                        }
                         Some(ExportItem::Page(page)) if file.path != self.repository.config.readme => page,
                         _ => continue,
                     }

@@ -111,6 +111,31 @@ fn export_avoids_existing_files_and_keeps_slugs_if_possible() {
 }
 
 #[test]
+fn pages_whose_file_names_have_no_slug_keep_their_files() {
+    let summary = "* [Home](README.md)\n* [Percent](%25.md)\n* [Dollar]($.md)\n";
+    let repository = repository(&["README.md", "%.md", "$.md"], Some(summary));
+    // The slug is derived from the table of contents, the title from the heading.
+    let titled = |title: &str| {
+        let mut percent = page("p", None, "percent", Some("%.md"));
+        percent.title = title.to_owned();
+        let dollar = page("d", None, "dollar", Some("$.md"));
+        space(vec![page("r", None, "readme", Some("README.md")), percent, dollar])
+    };
+    let before = titled("The %");
+    assert_eq!(paths(&repository, &before, &before), ["README.md", "%.md", "$.md"]);
+    // After a change of the title, an import would derive another slug.
+    assert_eq!(paths(&repository, &titled("Other"), &before), ["README.md", "percent.md", "$.md"]);
+}
+
+#[test]
+fn titles_with_names_of_emoji_are_escaped() {
+    for title in [":rocket: x", "a :+1::tada:", "\\:x: :x:", "a: b :c: 1:2:3", ":white_check_mark:"] {
+        let line = title_line(title);
+        assert_eq!(parse_page(&line).heading.map(|it| (it.title, it.emoji)), Some((title.to_owned(), None)));
+    }
+}
+
+#[test]
 fn export_removes_only_former_pages_and_own_assets() {
     let there = ["README.md", "gone.md", "theirs.md", ".gitbook/assets/a.png", "img/b.png"];
     let repository = repository(&there, None);
