@@ -92,6 +92,7 @@ pub use self::{
     write::{check, print},
 };
 pub(crate) use self::{
+    emoji_names::emoji_at,
     escape::is_balanced,
     lines::fence,
     marks::{heading, is_divider, may_have_attributes, underline},

@@ -2,7 +2,10 @@
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use crate::syntax::html::{self, TagKind};
+use crate::{
+    markdown::TitleText,
+    syntax::html::{self, TagKind},
+};
 
 /// The parts of a line of Markdown that matter for titles: its text, first link and first anchor.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -40,18 +43,20 @@ fn strict(line: &str) -> Inline {
     let mut inline = Inline::default();
     let mut open: Option<Link> = None;
     let mut depth = 0_usize;
-    let mut add = |text: &str, open: &mut Option<Link>| {
-        inline.text.push_str(text);
-        if let Some(link) = open {
-            link.text.push_str(text);
+    let (mut text, mut label) = (TitleText::default(), TitleText::default());
+    let mut add = |add: &dyn Fn(&mut TitleText), is_label: bool| {
+        add(&mut text);
+        if is_label {
+            add(&mut label);
         }
     };
     let mut first = None;
     let mut id = None;
-    for event in Parser::new_ext(line, Options::ENABLE_STRIKETHROUGH) {
+    for (event, range) in Parser::new_ext(line, Options::ENABLE_STRIKETHROUGH).into_offset_iter() {
         match event {
-            Event::Text(text) | Event::Code(text) => add(&text, &mut open),
-            Event::SoftBreak | Event::HardBreak => add(" ", &mut open),
+            Event::Text(part) => add(&|text| text.text(&part, &line[..range.start]), open.is_some()),
+            Event::Code(part) => add(&|text| text.code(&part), open.is_some()),
+            Event::SoftBreak | Event::HardBreak => add(&|text| text.text(" ", ""), open.is_some()),
             Event::InlineHtml(tag) | Event::Html(tag) => id = id.or_else(|| id_of(&tag)),
             Event::Start(Tag::Link { dest_url, title, .. }) if first.is_none() && open.is_none() => {
                 open = Some(Link {
@@ -66,9 +71,9 @@ fn strict(line: &str) -> Inline {
             _ => {}
         }
     }
-    inline.text = collapse_space(&inline.text);
+    inline.text = collapse_space(&text.finish());
     inline.id = id;
-    inline.link = first.map(|link| Link { text: collapse_space(&link.text), ..link });
+    inline.link = first.map(|link: Link| Link { text: collapse_space(&label.finish()), ..link });
     inline
 }
 

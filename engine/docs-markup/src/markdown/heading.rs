@@ -4,7 +4,7 @@ use std::{borrow::Cow, ops::Range};
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::leading_emoji;
+use super::{leading_emoji, title_text::TitleText};
 use crate::{directives::title_line, document::may_have_attributes};
 
 /// The heading that contains the title of its page.
@@ -35,17 +35,18 @@ pub(super) fn find_title(text: &str, from: usize) -> Option<TitlePosition> {
     let start = if from > 0 { 0 } else { text.len() - without_blank_lines(text).len() };
     let end = prelude_end(text, start.max(from));
     let rest = &text[end..];
-    let mut title = String::new();
+    let mut title = TitleText::default();
     let block = first_block(rest);
     let mut options = Options::empty();
     options.set(Options::ENABLE_HEADING_ATTRIBUTES, may_have_attributes(block));
     for (event, range) in Parser::new_ext(block, options).into_offset_iter() {
         match event {
             Event::Start(Tag::Heading { level: HeadingLevel::H1, .. }) => {}
-            Event::Text(part) | Event::Code(part) => title.push_str(&part),
-            Event::SoftBreak | Event::HardBreak => title.push(' '),
+            Event::Text(part) => title.text(&part, &block[..range.start]),
+            Event::Code(part) => title.code(&part),
+            Event::SoftBreak | Event::HardBreak => title.text(" ", ""),
             Event::End(TagEnd::Heading(_)) => {
-                let heading = heading_of(title.trim())?;
+                let heading = heading_of(title.finish().trim())?;
                 let range = end + range.start..end + range.end;
                 return Some(TitlePosition { heading, prelude: start..end, range });
             }

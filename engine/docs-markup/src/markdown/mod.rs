@@ -10,6 +10,7 @@ mod problems;
 mod scan;
 #[cfg(test)]
 mod tests;
+mod title_text;
 
 use std::{borrow::Cow, ops::Range};
 
@@ -29,6 +30,7 @@ pub use self::{
 pub(crate) use self::{
     heading::{stored_prelude, without_blank_lines},
     links::rewrite_sites,
+    title_text::TitleText,
 };
 use crate::{PagePatch, directives::title_line, gitsync::BookFormat};
 

@@ -126,6 +126,22 @@ fn comments_and_definitions_may_precede_the_title() {
 }
 
 #[test]
+fn names_of_emoji_in_titles_are_emoji() {
+    for (line, title, emoji) in [
+        ("# :rocket: Go\n", "Go", Some("🚀")),
+        ("# Go :white_check_mark:\n", "Go ✅", None),
+        ("# x *:tada:* a:+1:b\n", "x 🎉 a👍b", None),
+        ("# [:book: Guide](x.md)\n", "Guide", Some("📖")),
+        ("# `:rocket:` \\:rocket: :no_such: 10:30:45\n", ":rocket: :rocket: :no_such: 10:30:45", None),
+        ("# a\\\\:rocket:\n", "a\\🚀", None),
+        (":rocket:\n===\n", "🚀", None),
+    ] {
+        let heading = parse_page(line).heading.unwrap();
+        assert_eq!((heading.title.as_str(), heading.emoji.as_deref()), (title, emoji), "{line}");
+    }
+}
+
+#[test]
 fn attributes_are_not_part_of_the_title() {
     for (text, title) in [
         ("# Title {#id}\n\nText", "Title"),

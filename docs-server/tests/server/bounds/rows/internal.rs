@@ -142,7 +142,7 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
             "docs-http/src/wire/rison.rs::LEVELS",
             "adapters/docs-convert/src/tex.rs::MAX_COMMAND_BYTES",
             "adapters/docs-saml/src/response.rs::MAX_VALIDITY",
-            "engine/docs-markup/src/document/reading_view/assemble.rs::MAX_NAME",
+            "engine/docs-markup/src/document/emoji_names.rs::MAX_NAME",
             "engine/docs-markup/src/document/reading_view/assemble.rs::MAX_INDEX",
             "engine/docs-ports/src/search/stems.rs::MAX_ENDING",
             "docs-core/src/platform/kernel/write_window.rs::MAX_CLOCK_SKEW",

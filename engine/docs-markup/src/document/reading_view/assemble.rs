@@ -10,7 +10,7 @@ use docs_model::{
 
 use super::{
     super::{
-        emoji_names,
+        emoji_names::{self, MAX_NAME},
         inlines::label,
         simple_blocks::{self, paragraph},
         spelling, targets,
@@ -22,8 +22,6 @@ use super::{
 
 /// Maximum width or height, in pixels, of an image that is displayed at line height.
 const LINE_PIXELS: f64 = 32.0;
-/// Maximum length of an emoji short name, in bytes.
-const MAX_NAME: usize = 60;
 /// Maximum length of the index in a placeholder with its closing delimiter, in bytes.
 const MAX_INDEX: usize = 24;
 

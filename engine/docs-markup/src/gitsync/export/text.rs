@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     diff::{Lines, changes},
+    document::emoji_at,
     markdown::{
         CoverSource, LinkSite, PageParts, PageSource, cover_of, links, parse_include, parse_page,
         stored_prelude, web_reference, without_blank_lines,
@@ -469,7 +470,10 @@ pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';
     let mut rest = text.chars().peekable();
+    let mut at = 0;
     while let Some(c) = rest.next() {
+        let here = &text[at..];
+        at += c.len_utf8();
         let inside_word = before.is_alphanumeric() && rest.peek().is_some_and(|next| next.is_alphanumeric());
         let is_special = match c {
             '\\' | '`' | '*' | '[' | ']' | '<' | '~' => true,
@@ -477,6 +481,7 @@ pub(super) fn escape(text: &str) -> String {
             '&' => rest.peek().is_some_and(|next| next.is_alphanumeric() || *next == '#'),
             // At the end, it would close a heading.
             '#' => before.is_whitespace() || before == '#',
+            ':' => emoji_at(here).is_some(),
             _ => false,
         };
         if is_special {
