@@ -17,7 +17,7 @@ use super::{
     pipes, print,
     reader::BlockReader,
     simple_blocks::paragraph,
-    spelling,
+    spelling, texts,
 };
 
 pub(super) fn column_id(index: usize) -> String {
@@ -52,7 +52,7 @@ pub(super) fn pipes(reader: &mut BlockReader<'_>, lines: &[Line<'_>]) -> Option<
         let nodes = reader.text(title, InlineContext::Line);
         reader.notes = notes;
         let nodes = nodes?;
-        let plain = spelling::text_of_nodes(&nodes);
+        let plain = texts::inline_text(&nodes);
         let usual = print::title(&plain, InlineContext::Line);
         let spelling = (usual.as_deref() != Some(title.as_str())).then(|| title.clone());
         definition
@@ -237,7 +237,7 @@ impl TableHead {
             .partition(|child| matches!(child, Html::Element(element) if element.name() == "select"));
         let title: Vec<Html<'_>> = title.into_iter().cloned().collect();
         let nodes = super::rich::inlines(&title, &mut reader.rules())?;
-        let plain = spelling::text_of_nodes(&nodes);
+        let plain = texts::inline_text(&nodes);
         let usual = print::title(&plain, InlineContext::Html);
         let source: String = title.iter().map(Html::source).collect();
         let kind = kind(cell, select.first().copied())?;

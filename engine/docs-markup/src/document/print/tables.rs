@@ -17,7 +17,7 @@ use super::{
         invalid::Invalid,
         notes::Notes,
         opening::Opening,
-        pipes, rich, spelling, targets,
+        pipes, rich, targets, texts,
     },
     inlines::title,
     printer::Printer,
@@ -198,7 +198,7 @@ impl Printer {
                 _ => markdown::read(written, &mut rules),
             };
             if !written.contains('\n')
-                && nodes.is_some_and(|nodes| spelling::text_of_nodes(&nodes) == column.title)
+                && nodes.is_some_and(|nodes| texts::inline_text(&nodes) == column.title)
             {
                 return written.clone();
             }
