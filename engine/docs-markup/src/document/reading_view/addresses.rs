@@ -20,10 +20,13 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, String)> {
         return found;
     }
     let mut end = 0;
-    let mut before = None;
+    let mut before: Option<char> = None;
     for (at, c) in text.char_indices() {
-        let is_boundary =
-            before.is_none_or(|b: char| b.is_whitespace() || matches!(b, '*' | '_' | '~' | '(' | '"' | '\''));
+        let is_boundary = before.is_none_or(|b| {
+            b.is_whitespace()
+                || matches!(b, '*' | '_' | '~' | '(' | '"' | '\'')
+                || !b.is_ascii() && (c == 'h' || !b.is_alphanumeric())
+        });
         before = Some(c);
         if at < end {
             continue;
@@ -105,14 +108,25 @@ fn web(text: &str) -> Option<(usize, String)> {
     if scheme.is_empty() && !rest.starts_with("www.") {
         return None;
     }
+    // A host after a scheme may have a single part, such as `localhost`.
     let domain = &rest[..domain(rest)];
-    if !is_domain(domain) {
+    if !is_domain(domain) && (scheme.is_empty() || domain.is_empty() || domain.contains("..")) {
         return None;
     }
-    let length = text.find(|c: char| c.is_whitespace() || c == '<' || c == OPEN).unwrap_or(text.len());
+    let is_end = |c: char| c.is_whitespace() || c == '<' || c == OPEN || is_cjk_punctuation(c);
+    let length = text.find(is_end).unwrap_or(text.len());
     let length = trimmed(&text[..length]);
     let url = if scheme.is_empty() { "http://" } else { "" };
     (length > scheme.len()).then(|| (length, format!("{url}{}", &text[..length])))
+}
+
+/// Returns `true` for the punctuation of Chinese and Japanese, which no space separates from an address.
+const fn is_cjk_punctuation(c: char) -> bool {
+    matches!(
+        c,
+        '\u{3001}'..='\u{3002}' | '\u{3008}'..='\u{3011}' | '\u{ff01}' | '\u{ff08}'..='\u{ff09}' | '\u{ff0c}' | '\u{ff1a}'
+            ..='\u{ff1b}' | '\u{ff1f}'
+    )
 }
 
 fn domain(text: &str) -> usize {
@@ -151,7 +165,12 @@ mod tests {
             ("(https://a.test/b_(c))", "https://a.test/b_(c)"),
             ("https://a.test/?q=1&b=2, then", "https://a.test/?q=1&b=2"),
             ("mail a.b+c@example.com.", "mailto:a.b+c@example.com"),
-            ("http://localhost and xhttps://a.test and @name and a@b", ""),
+            ("xhttps://a.test and @name and a@b and http:// and http://.. and xwww.a.test", ""),
+            ("http://localhost:3000/a.", "http://localhost:3000/a"),
+            ("https://me:secret@a.test", "https://me:secret@a.test"),
+            ("请看https://a.test/路径。然后", "https://a.test/路径"),
+            ("（https://a.test/b），c", "https://a.test/b"),
+            ("「www.a.test」、https://b.test；", "http://www.a.test https://b.test"),
             ("\"https://a.test\"", "https://a.test"),
         ] {
             let found: Vec<String> = find(text).into_iter().map(|(_, url)| url).collect();
