@@ -36,7 +36,10 @@ pub(super) fn alert(block: &Block) -> Option<(HintStyle, Vec<Node>)> {
     let leaf = text.leaves.first().filter(|leaf| leaf.marks.is_empty())?;
     let (name, rest) = leaf.text.trim_start().strip_prefix("[!")?.split_once(']')?;
     let (style, title) = alert_style(name)?;
-    if !rest.is_empty() && !rest.starts_with(char::is_whitespace) {
+    // A sign after the name folds the alert in Obsidian.
+    let is_end = |rest: &&str| rest.is_empty() || rest.starts_with(char::is_whitespace);
+    let rest = rest.strip_prefix(['-', '+']).filter(is_end).unwrap_or(rest);
+    if !is_end(&rest) {
         return None;
     }
     let mut nodes = block.nodes.clone();
