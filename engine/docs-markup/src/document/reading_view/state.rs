@@ -19,6 +19,8 @@ pub(super) struct View {
     pub(super) notes: HashMap<String, Vec<Block>>,
     /// The annotations of the column titles of the last table. A title is plain text.
     pub(super) title_notes: Vec<Inline>,
+    /// The further anchors of the last heading, which has one anchor of its own.
+    pub(super) heading_anchors: Vec<String>,
     /// The number of annotations so far.
     pub(super) annotations: usize,
     /// The number of footnote references so far.
@@ -41,6 +43,7 @@ impl View {
             labels: Rc::new(Labels::of(document)),
             notes: HashMap::new(),
             title_notes: Vec::new(),
+            heading_anchors: Vec::new(),
             annotations: 0,
             references: 0,
             is_hidden: false,

@@ -76,8 +76,7 @@ impl View {
                     *title = title.take().or(name);
                 }
                 if let Some(title) = title.as_mut().filter(|title| needs::has_code(title)) {
-                    let (nodes, _) = self.line(title, Vec::new());
-                    *title = texts::inline_text(&nodes);
+                    *title = texts::inline_text(&self.line(title, Vec::new()).nodes);
                 }
                 *title = title.take().map(|title| needs::unescaped(&title));
             }
@@ -88,7 +87,7 @@ impl View {
                     let source =
                         column.spelling.clone().or_else(usual).unwrap_or_else(|| column.title.clone());
                     column.spelling = None;
-                    let (nodes, _) = self.line(&source, Vec::new());
+                    let nodes = self.line(&source, Vec::new()).nodes;
                     column.title = texts::inline_text(&nodes);
                     self.keep_title_notes(&nodes);
                 }
@@ -123,7 +122,7 @@ impl View {
         let is_code = matches!(shown.kind, BlockKind::CodeLine { .. });
         if is_text && !is_code && needs::nodes(&shown.nodes) {
             let (source, originals) = self.source(&shown.nodes, InlineContext::Line);
-            (shown.nodes, shown.key) = (self.line(&source, originals).0, None);
+            (shown.nodes, shown.key) = (self.line(&source, originals).nodes, None);
         } else if is_text {
             shown.nodes = self.kept_inlines(&shown.nodes);
         } else if !shown.nodes.is_empty() {
@@ -181,7 +180,7 @@ impl View {
         match inline.kind {
             InlineKind::Link { .. } if needs::label(&inline.nodes) => {
                 let (source, originals) = self.source(&inline.nodes, InlineContext::Line);
-                shown.nodes = without_links(self.line(&source, originals).0);
+                shown.nodes = without_links(self.line(&source, originals).nodes);
             }
             InlineKind::Annotation {} => {
                 let at = self.annotations;
@@ -205,34 +204,36 @@ impl View {
 
     fn heading(&mut self, nodes: &[Node], data: &mut HeadingData) -> Vec<Node> {
         let (source, originals) = self.source(nodes, InlineContext::Line);
-        let (nodes, id) = self.line(&source, originals);
-        data.id = data.id.take().or(id);
+        let Line { nodes, anchors } = self.line(&source, originals);
+        let mut anchors = anchors.into_iter();
+        data.id = data.id.take().or_else(|| anchors.next());
+        self.heading_anchors.extend(anchors);
         nodes
     }
 
-    /// Parses a single line of Markdown, with placeholders for elements. Returns its nodes and its trailing anchor.
-    fn line(&mut self, source: &str, originals: Vec<Option<Inline>>) -> (Vec<Node>, Option<String>) {
+    /// Parses a single line of Markdown, with placeholders for elements.
+    fn line(&mut self, source: &str, originals: Vec<Option<Inline>>) -> Line {
         let source = source.replace('\n', " ");
         // A trailing `#` would be parsed as the closing sequence of the heading.
         let end = if source.ends_with('#') { "<!-- -->" } else { "" };
         let mut builder = Builder::new(self, MAX_BLOCK_DEPTH - 1);
         builder.originals = originals;
         markdown::read(&mut builder, &format!("## {source}{end}"));
-        let mut id = None;
-        let mut out = Vec::new();
+        let mut line = Line::default();
         for block in builder.finish() {
-            if let BlockKind::Heading1(data) = &block.kind {
-                id = id.or_else(|| data.id.clone());
+            match &block.kind {
+                BlockKind::Heading1(HeadingData { id: Some(id), .. }) => line.anchors.insert(0, id.clone()),
+                _ => line.anchors.extend(block.meta.as_ref().map(|meta| meta.id.clone())),
             }
             block.visit(&mut |block| {
                 let mut inlines = block.nodes.iter().filter(|node| node.as_block().is_none()).peekable();
-                if inlines.peek().is_some() && !out.is_empty() {
-                    out.push(Node::plain(" "));
+                if inlines.peek().is_some() && !line.nodes.is_empty() {
+                    line.nodes.push(Node::plain(" "));
                 }
-                out.extend(inlines.cloned());
+                line.nodes.extend(inlines.cloned());
             });
         }
-        (out, id)
+        line
     }
 
     /// Returns the Markdown source of inline nodes with placeholders for their elements, and these elements.
@@ -301,6 +302,14 @@ impl View {
         self.memory_left += MEMORY_PER_BYTE * source.len();
         source
     }
+}
+
+/// A line of Markdown.
+#[derive(Default)]
+struct Line {
+    nodes: Vec<Node>,
+    /// The anchors within the line. The attribute `{#id}` is the first.
+    anchors: Vec<String>,
 }
 
 /// The blocks of a level that contain the closing tags of dropped elements, each found once.
@@ -384,6 +393,9 @@ impl Builder<'_> {
         if !is_paragraph || !needs::nodes(&block.nodes) {
             let shown = self.view.block(block, self.level());
             self.close_text();
+            for id in std::mem::take(&mut self.view.heading_anchors) {
+                self.anchor(&id);
+            }
             if let Some(shown) = shown {
                 self.add(shown);
                 self.add_title_notes();
