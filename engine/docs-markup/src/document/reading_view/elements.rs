@@ -20,16 +20,18 @@ use crate::syntax::{
 };
 
 /// Elements that are dropped with their content.
-const DROPPED: [&str; 12] = [
-    "script", "style", "template", "head", "title", "svg", "object", "applet", "canvas", "textarea",
-    "select", "datalist",
+const DROPPED: [&str; 11] = [
+    "script", "style", "template", "head", "title", "svg", "applet", "canvas", "textarea", "select",
+    "datalist",
 ];
+/// A comment, as the name of an element.
+const COMMENT: &str = "!--";
 /// Dropped elements whose content may contain empty lines, at which Markdown ends an HTML block.
-pub(super) const SPANNING: [&str; 2] = ["script", "style"];
+pub(super) const SPANNING: [&str; 3] = ["script", "style", COMMENT];
 /// Elements that are replaced by an embed or a link.
 const MEDIA: [&str; 3] = ["video", "audio", "iframe"];
 /// Dropped elements that can contain elements of the same name.
-const NESTED: [&str; 3] = ["template", "svg", "object"];
+const NESTED: [&str; 2] = ["template", "svg"];
 /// Elements whose only effect is to begin a new line.
 const SECTIONS: [&str; 18] = [
     "div", "section", "article", "main", "header", "footer", "nav", "aside", "center", "address", "figure",
