@@ -65,7 +65,17 @@ pub(super) fn read(builder: &mut Builder<'_>, source: &str, around: Surroundings
                     builder.push_collapsed(text);
                 }
             }
-            HtmlToken::Comment(_) => {}
+            HtmlToken::Comment(range) => {
+                let comment = &source[range];
+                let is_open =
+                    comment.starts_with("<!--") && !comment.ends_with(closing_tag(COMMENT).as_str());
+                if is_open
+                    && matches!(around, Surroundings::Block)
+                    && builder.view.ends_later.contains(&COMMENT)
+                {
+                    builder.view.open_element = Some(COMMENT);
+                }
+            }
             HtmlToken::Tag(tag) => {
                 let (rest, is_in_block) = match around {
                     Surroundings::Block => (&source[tag.range.end..], true),
@@ -76,6 +86,11 @@ pub(super) fn read(builder: &mut Builder<'_>, source: &str, around: Surroundings
             }
         }
     }
+}
+
+/// Returns the beginning of the closing tag of a dropped element, or the end of a comment.
+pub(super) fn closing_tag(name: &str) -> String {
+    if name == COMMENT { "-->".to_owned() } else { format!("</{name}") }
 }
 
 /// Removes incomplete and overlong tags, which the tokenizer returns as text.

@@ -14,6 +14,7 @@ use super::{
     super::{inlines::label, marks, targets::MENTION, work_budget},
     addresses,
     assemble::{Image, Item},
+    comments,
     elements::{self, Surroundings, target},
     frames::{Builder, FrameKind, Opener, TextKind, is_id},
     labels::Labels,
@@ -31,6 +32,11 @@ pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
     work_budget::step(source.len());
     let (labels, left) = (Rc::clone(&builder.view.labels), Rc::clone(&builder.view.destination_bytes_left));
     let text = tags::removed(source, &labels.paired_tags, &mut builder.view.is_hidden);
+    let text = comments::removed(text);
+    let text = match text.contains(NO_CHARACTER) {
+        true => Cow::Owned(text.replace(NO_CHARACTER, EMPTY)),
+        false => text,
+    };
     let mut options = OPTIONS;
     options.set(Options::ENABLE_HEADING_ATTRIBUTES, marks::may_have_attributes(&text));
     let text = separate_notes(addresses::literal(&text), options, &labels, &left);

@@ -13,6 +13,7 @@
 
 mod addresses;
 mod assemble;
+mod comments;
 mod dialects;
 mod elements;
 mod finish;

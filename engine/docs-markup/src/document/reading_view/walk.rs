@@ -17,7 +17,7 @@ use super::{
         texts, work_budget,
     },
     dialects::{alert, fence},
-    elements::SPANNING,
+    elements::{SPANNING, closing_tag},
     frames::Builder,
     markdown, needs,
     placeholders::{CLOSE, EMPTY, OPEN},
@@ -343,7 +343,7 @@ impl LaterEnds {
         {
             return end;
         }
-        let closing = format!("</{name}");
+        let closing = closing_tag(name);
         let is_end = |block: &Block| closes(block, &closing);
         let end = blocks[start..].iter().position(is_end).map(|end| start + end);
         *known = Some((start, end));
@@ -378,7 +378,7 @@ impl Builder<'_> {
             true => self.view.verbatim(block),
             false => self.view.source_from(&block.nodes, InlineContext::Lines, &mut self.originals),
         };
-        let start = find_ignoring_case(&source, &format!("</{name}")).unwrap_or_default();
+        let start = find_ignoring_case(&source, &closing_tag(name)).unwrap_or_default();
         let rest = source[start..].split_once('>').map_or("", |(_, rest)| rest);
         markdown::read(self, rest);
     }
