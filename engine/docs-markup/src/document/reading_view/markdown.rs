@@ -39,6 +39,7 @@ pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
     };
     let mut options = OPTIONS;
     options.set(Options::ENABLE_HEADING_ATTRIBUTES, marks::may_have_attributes(&text));
+    options.set(Options::ENABLE_DEFINITION_LIST, may_have_definitions(&text));
     let text = separate_notes(addresses::literal(&text), options, &labels, &left);
     let mut resolve = |broken: BrokenLink<'_>| resolve(&broken, &labels, &left);
     let mut reader = Reader {
@@ -56,6 +57,20 @@ pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
         reader.event(event, &text, range);
     }
     reader.builder.end_html();
+}
+
+/// Returns `true` if a text may have definitions, such as `: A word.`, and no line that the parser would misread as
+/// one, such as `:::note` or `:smile:`.
+fn may_have_definitions(text: &str) -> bool {
+    let mut may_have = false;
+    for line in text.lines() {
+        let Some(rest) = line.trim_start_matches([' ', '\t', '>']).strip_prefix(':') else { continue };
+        if !rest.starts_with([' ', '\t']) {
+            return false;
+        }
+        may_have = true;
+    }
+    may_have
 }
 
 /// Inserts placeholders after footnote references that Markdown reads as the label of a link or an image, as in
