@@ -19,7 +19,7 @@ use super::{
     frames::{Builder, FrameKind, Opener, TextKind, is_id},
     labels::Labels,
     options::OPTIONS,
-    placeholders::{EMPTY, without_placeholders},
+    placeholders::{EMPTY, NO_CHARACTER, without_placeholders},
     rows::{Cell, Row},
     tags,
 };

@@ -7,6 +7,7 @@ use docs_model::{
 use super::{
     super::{marks::may_have_attributes, print::split_outer_marks, spelling::is_verbatim},
     addresses, dialects,
+    placeholders::NO_CHARACTER,
 };
 
 /// Returns `true` if the reading view differs from the document.
@@ -137,5 +138,6 @@ fn leaf(leaf: &Leaf) -> bool {
 fn is_marked_up(leaf: &Leaf) -> bool {
     // The parser escapes a repeated footnote reference in some contexts.
     leaf.text.contains("[^")
+        || leaf.text.contains(NO_CHARACTER)
         || leaf.spelling.as_deref().is_some_and(|source| source.contains(['<', '[']) || source.contains("{%"))
 }
