@@ -9,7 +9,7 @@ use super::{super::targets, options::OPTIONS};
 use crate::syntax::tag;
 
 /// Attributes whose values are visible to readers if the tag has content.
-const SHOWN: [&str; 5] = ["title", "label", "date", "status", "description"];
+const SHOWN: [&str; 7] = ["title", "label", "date", "status", "summary", "name", "description"];
 /// The tag whose content is hidden from readers.
 const COMMENT: &str = "comment";
 
@@ -78,7 +78,8 @@ fn shown(tag: &tag::Tag<'_>, source: &str, paired: &HashSet<String>) -> String {
         Some(found.text(source).into_owned()).filter(|text| !text.trim().is_empty())
     };
     if paired.contains(tag.name) {
-        let title = SHOWN.iter().find_map(|name| value(name)).unwrap_or_default();
+        let own = SHOWN.iter().find_map(|name| value(name));
+        let title = [operation(value), own].into_iter().flatten().collect::<Vec<_>>().join(": ");
         let title = title.replace(['*', '<', '\n', '`', '['], " ");
         return if title.trim().is_empty() { String::new() } else { format!("**{}**\n", title.trim()) };
     }
@@ -99,6 +100,13 @@ fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_ascii_punctuation() {
+/// Returns the operation that the values of a tag describe, such as `GET https://api.example.com/pets`.
+fn operation(value: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let (method, path) = (value("method")?, value("path")?);
+    let host = value("baseUrl").or_else(|| value("host")).unwrap_or_default();
+    Some(format!("{} {host}{path}", method.to_uppercase()))
+}
+
             out.push('\\');
         }
         out.push(c);
