@@ -41,7 +41,12 @@ pub(super) fn removed<'s>(source: &'s str, paired: &HashSet<String>, is_hidden: 
     let mut out = String::with_capacity(source.len());
     let mut at = 0;
     for tag in tag::tags(source, &code) {
-        let Some(start) = source[at..tag.end].rfind("{%").map(|start| at + start) else { continue };
+        let Some(mut start) = source[at..tag.end].rfind("{%").map(|start| at + start) else { continue };
+        let mut end = tag.end;
+        // Hugo doubles the braces: `{{% notice %}}`.
+        if start > at && source[..start].ends_with('{') && source[end..].starts_with('}') {
+            (start, end) = (start - 1, end + 1);
+        }
         if !*is_hidden {
             out.push_str(&source[at..start]);
             out.push_str(&shown(&tag, source, paired));
@@ -50,7 +55,7 @@ pub(super) fn removed<'s>(source: &'s str, paired: &HashSet<String>, is_hidden: 
             Some(name) => *is_hidden && name != COMMENT,
             None => *is_hidden || (tag.name == COMMENT && paired.contains(COMMENT)),
         };
-        at = tag.end;
+        at = end;
     }
     if *is_hidden {
         return Cow::Owned(out);
@@ -95,11 +100,6 @@ fn shown(tag: &tag::Tag<'_>, source: &str, paired: &HashSet<String>) -> String {
     }
 }
 
-/// Escapes all punctuation of a text for Markdown.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_ascii_punctuation() {
 /// Returns the operation that the values of a tag describe, such as `GET https://api.example.com/pets`.
 fn operation(value: impl Fn(&str) -> Option<String>) -> Option<String> {
     let (method, path) = (value("method")?, value("path")?);
@@ -107,6 +107,11 @@ fn operation(value: impl Fn(&str) -> Option<String>) -> Option<String> {
     Some(format!("{} {host}{path}", method.to_uppercase()))
 }
 
+/// Escapes all punctuation of a text for Markdown.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii_punctuation() {
             out.push('\\');
         }
         out.push(c);
