@@ -307,3 +307,135 @@ fn html_of_real_documents_is_read() {
         ("<div><div><div>a</div></div>\n\nb\n\n</div>\n", "a b"),
     ]);
 }
+
+#[test]
+fn lines_that_begin_with_a_colon_are_text() {
+    texts(&[
+        (":::tip[My <u>tip</u>]\nbody\n:::\n", ":::tip[My tip] body :::"),
+        (":::warning\n\n<u>body</u>\n\n:::\n", ":::warning body :::"),
+        ("Mind\n:warning: the <u>gap</u>\n", "Mind ⚠ the gap"),
+        ("<u>ratio</u>\n:1 to 2\n", "ratio :1 to 2"),
+        ("> <u>a</u>\n> ::b\n", "a ::b"),
+        ("- <u>a</u>\n  :b\n", "a :b"),
+        ("<u>Term</u>\n: Definition\n", "Term Definition"),
+        ("<u>Term</u>\n: a\n: b\n", "Term a b"),
+        ("> <u>Term</u>\n> : a\n", "Term a"),
+    ]);
+    shown(&[("<u>Term</u>\n: a\n: b\n", "p(**Term**) ul(li(p(a))) ul(li(p(b)))")]);
+}
+
+#[test]
+fn anchors_within_headings_lead_to_them() {
+    shown(&[
+        ("## <a name=\"foo\"></a>Foo bar\n", "h1#foo(Foo bar)"),
+        ("## Foo <a id=\"x.y\"></a>\n", "h1#x.y(Foo)"),
+        ("# Foo <span id=a></span>*bar*\n", "h1#a(Foo _bar_)"),
+        ("### <a name=a></a><a id=b></a>Foo\n", "p#b() h2#a(Foo)"),
+        ("## <a id=\"a\">Foo</a> bar {#b}\n", "p#a() h1#b(Foo bar)"),
+        ("Foo <a name=a></a>\n---\n", "h1#a(Foo)"),
+        ("- ## <a name=a></a>Foo\n- b\n", "ul(li(h1#a(Foo)) li(p(b)))"),
+        ("> ## Foo<a name=a></a>\n", "quote(h1#a(Foo))"),
+        ("## [<a name=a></a>Foo](/b)\n", "h1#foo([Foo]</b>)"),
+        ("## <a href=\"#a\">Foo</a>\n", "h1#foo([Foo]<#a>)"),
+    ]);
+}
+
+#[test]
+fn tags_with_double_braces_degrade_to_their_content() {
+    texts(&[
+        ("{{% notice tip %}}\nbody\n{{% /notice %}}\n", "body"),
+        ("a {{% ref \"x\" %}} b\n", "a b"),
+        ("- {{% a %}}b{{% /a %}}\n- c {%d%}\n", "b c"),
+        ("{{{% a %}}} {{% b %} {% c %}}\n", "{} { }"),
+        ("`{{% a %}}` {{% b %}}\n", "{{% a %}}"),
+        ("{{% a %}}{{% b %}}c{{% /b %}}{{% /a %}}\n", "c"),
+        ("| {{% a %}}b |\n| - |\n| c{{% /a %}} |\n", "b c"),
+    ]);
+}
+
+#[test]
+fn alerts_may_be_folded() {
+    shown(&[
+        ("> [!TIP]- Folded\n> *a*\n", "Success(p(Folded _a_))"),
+        ("> [!NOTE]+\n> a\n", "Info(p(a))"),
+        ("> [!NOTE]-a\n", "quote(p([!NOTE]-a))"),
+        ("> [!NOTE]a\n", "quote(p([!NOTE]a))"),
+    ]);
+}
+
+#[test]
+fn alternatives_of_objects_are_shown() {
+    texts(&[
+        ("<object data=\"a.svg\"><img src=\"b.png\" alt=\"c\"></object>\n", "c"),
+        ("a <object data=x>*b* <object>c</object></object> d\n", "a b c d"),
+        ("<object data=\"a.swf\">\n<param name=x value=y>\n<p>No plug-in</p>\n</object>\n", "No plug-in"),
+        ("<object>\n<script>a()</script>\n</object>\n\nb\n", "b"),
+    ]);
+}
+
+#[test]
+fn comments_within_html_may_have_empty_lines() {
+    texts(&[
+        ("<div>\n<!-- a\n\nb -->\n*x*\n\n</div>\n\n*y*\n", "x y"),
+        (
+            "<table>\n<!--\n<tr><td>a</td></tr>\n\n<tr><td>b</td></tr>\n-->\n<tr><td>c</td></tr>\n</table>\n",
+            "c",
+        ),
+        ("<p>a\n<!--\n\n- b\n- c\n\nd\n\n--> e</p>\n\nf\n", "a e f"),
+        ("- <div>\n  <!-- a\n\n  b -->\n\n  c\n- d\n", "c d"),
+        ("<div>\n<!-- a --> b\n\nc --> d\n</div>\n", "b c --> d"),
+        ("<!DOCTYPE html>\n<div>a\n\nb --> c\n</div>\n", "a b --> c"),
+        ("<div>\n<!-- a\n\n```\nb -->\n```\n\nc\n", "b --> c"),
+        ("<details>\n<summary>a</summary>\n<!-- b\n\nc\n\n-->\n\nd\n\n</details>\n", "a d"),
+    ]);
+}
+
+#[test]
+fn titles_of_columns_have_emoji_and_alternative_texts() {
+    texts(&[
+        ("| :rocket: | a :x: b |\n| - | - |\n| c | d |\n", "🚀 a ❌ b c d"),
+        ("| ![a](b.png) | [![c](d.png)](/e) f |\n| - | - |\n| g | h |\n", "a c f g h"),
+        ("| <img src=\"a.png\" alt=\"b\"> | c |\n| - | - |\n| d | e |\n", "b c d e"),
+        ("| ![a][b] |\n| - |\n| c |\n\n[b]: d.png\n", "a c"),
+        (
+            "<table><thead><tr><th>:rocket: a</th></tr></thead><tbody><tr><td>b</td></tr></tbody></table>\n",
+            ":rocket: a b",
+        ),
+    ]);
+}
+
+#[test]
+fn descriptions_of_operations_are_shown() {
+    texts(&[
+        (
+            "{% swagger method=\"get\" path=\"/x/{id}\" baseUrl=\"https://a.test\" summary=\"S\" %}\n\
+             {% swagger-description %}\nD\n{% endswagger-description %}\n\
+             {% swagger-parameter in=\"path\" name=\"id\" type=\"string\" %}\nP\n{% endswagger-parameter %}\n\
+             {% swagger-response status=\"200: OK\" description=\"R\" %}\n{% endswagger-response %}\n\
+             {% endswagger %}\n",
+            "GET https://a.test/x/{id}: S D id P 200: OK",
+        ),
+        (
+            "{% api-method method=\"post\" host=\"https://a.test\" path=\"/x\" %}\n\
+             {% api-method-summary %}\nS\n{% endapi-method-summary %}\n\
+             {% api-method-parameter name=\"id\" type=\"string\" required=true %}\nP\n{% endapi-method-parameter %}\n\
+             {% endapi-method %}\n",
+            "POST https://a.test/x S id P",
+        ),
+        ("{% a path=\"/x\" %}\nb\n{% enda %}\n", "b"),
+        ("{% a method=\"get\" title=\"c\" %}\nb\n{% enda %}\n", "c b"),
+    ]);
+}
+
+#[test]
+fn references_without_a_character_are_invisible() {
+    texts(&[
+        ("&#xNAN;Remark\n", "Remark"),
+        ("a\\\n&#xNAN;*b* `c`\n", "a b c"),
+        ("**a**&#xNAN; b &#xNAN;\n", "a b"),
+        ("- a\n\n  &#xNAN;1. b\n", "a 1. b"),
+        ("| a |\n| - |\n| &#xNAN;b |\n", "a b"),
+        ("## &#xNAN;a\n\n> &#xNAN;b\n", "a b"),
+        ("`&#xNAN;` &#xNaN; &#x;\n", "&#xNAN; &#xNaN; &#x;"),
+    ]);
+}
