@@ -171,9 +171,15 @@ pub(super) async fn text_at(
 /// Decodes a file as text. The second element lists the replacements, each worded as the end of a sentence.
 pub(super) fn decode_text(bytes: Vec<u8>) -> (String, Vec<&'static str>) {
     let mut replaced = Vec::new();
-    let text = String::from_utf8(bytes).unwrap_or_else(|error| {
-        replaced.push("is not UTF-8; invalid bytes were replaced");
-        String::from_utf8_lossy(error.as_bytes()).into_owned()
+    let text = String::from_utf8(bytes).unwrap_or_else(|error| match utf16(error.as_bytes()) {
+        Some(text) => {
+            replaced.push("is UTF-16; an export of changes writes UTF-8");
+            text
+        }
+        None => {
+            replaced.push("is not UTF-8; invalid bytes were replaced");
+            String::from_utf8_lossy(error.as_bytes()).into_owned()
+        }
     });
     // The API rejects NUL, so a client could not save the page again.
     let clean = match without_nul(&text) {
@@ -186,9 +192,38 @@ pub(super) fn decode_text(bytes: Vec<u8>) -> (String, Vec<&'static str>) {
     (clean.unwrap_or(text), replaced)
 }
 
+/// Decodes UTF-16 that begins with a byte order mark.
+fn utf16(bytes: &[u8]) -> Option<String> {
+    let unit = match bytes {
+        [0xff, 0xfe, ..] => u16::from_le_bytes,
+        [0xfe, 0xff, ..] => u16::from_be_bytes,
+        _ => return None,
+    };
+    let (units, rest) = bytes[2..].as_chunks();
+    let units: Vec<u16> = units.iter().map(|pair| unit(*pair)).collect();
+    String::from_utf16(&units).ok().filter(|_| rest.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_with_a_byte_order_mark_of_utf_16_is_decoded() {
+        let little: Vec<u8> = "\u{feff}# Ü 🚀\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = "\u{feff}# Ü 🚀\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for bytes in [&little, &big] {
+            let (text, replaced) = decode_text(bytes.clone());
+            assert_eq!(text, "# Ü 🚀\n");
+            assert_eq!(replaced, ["is UTF-16; an export of changes writes UTF-8"]);
+        }
+        // An incomplete unit or an unpaired surrogate is not UTF-16.
+        for bytes in [little[..little.len() - 1].to_vec(), vec![0xff, 0xfe, 0x00, 0xd8]] {
+            let (text, replaced) = decode_text(bytes);
+            assert!(text.contains('\u{fffd}'), "{text}");
+            assert_eq!(replaced[0], "is not UTF-8; invalid bytes were replaced");
+        }
+    }
 
     #[test]
     fn each_path_and_link_target_of_a_commit_is_charged() {
