@@ -1,10 +1,10 @@
 //! Rendering of text and inline elements.
 
 use docs_core::{
-    content::document::mention_label,
+    content::document::{self, mention_label},
     model::{
-        BlockKind, ButtonKind, ContentRef, Inline, InlineImageSize, InlineKind, Leaf, MarkColor, MarkKind,
-        Node,
+        Block, BlockKind, ButtonKind, ContentRef, Document, ImageData, Inline, InlineImageSize, InlineKind,
+        Leaf, MarkColor, MarkKind, Node,
     },
 };
 use maud::{Markup, html};
@@ -113,16 +113,48 @@ impl Renderer<'_> {
             span.annotation {
                 a href={ "#" (id) } aria-describedby=(id) { (self.inlines(&inline.nodes, at)) }
                 span.note id=(id) role="note" {
-                    // HTML only permits phrasing content here, so the blocks of a note are rendered as spans.
                     @for block in inline.fragments().iter().flat_map(|fragment| &fragment.nodes) {
-                        @match &block.kind {
-                            BlockKind::Paragraph { .. } => span.part { (self.inlines(&block.nodes, at.child())) },
-                            _ => span.part { (plain_text(&block.nodes)) },
-                        }
+                        (self.note_part(block, at.child()))
                     }
                 }
             }
         }
+    }
+
+    /// Renders a block of an annotation. HTML only permits phrasing content there, so blocks are rendered as spans.
+    fn note_part(&self, block: &Block, at: NodePosition) -> Markup {
+        let children = || block.nodes.iter().filter_map(Node::as_block);
+        match &block.kind {
+            BlockKind::Code { .. } => html! {
+                span.part { code { @for (number, line) in children().enumerate() {
+                    @if number > 0 { br; }
+                    (plain_text(&line.nodes))
+                } } }
+            },
+            BlockKind::Images { .. } => html! {
+                @for image in children() { @if let BlockKind::Image(data) = &image.kind {
+                    span.part { (self.note_image(data)) }
+                } }
+            },
+            BlockKind::Math { formula } => {
+                html! { span.part { (math::inline(formula, &self.counter.formulas)) } }
+            }
+            _ if at.is_too_deep() || block.nodes.is_empty() => html! {
+                // The text of a table has a line for each row.
+                @for line in document::plain_text(&Document::new(vec![block.clone()])).lines() {
+                    span.part { (line) }
+                }
+            },
+            _ if children().next().is_some() => html! {
+                @for child in children() { (self.note_part(child, at.child())) }
+            },
+            _ => html! { span.part { (self.inlines(&block.nodes, at)) } },
+        }
+    }
+
+    fn note_image(&self, image: &ImageData) -> Markup {
+        let alt = image.alt.as_deref().unwrap_or_default();
+        self.pictures(&image.target, image.dark.as_ref(), alt, "in-text")
     }
 }
 

@@ -301,6 +301,25 @@ async fn every_block_and_inline_kind_is_rendered() {
 /// Markdown with markup that the parser preserves as text, and the resulting HTML.
 const PRESERVED: &[(&str, &str)] = &[
     (
+        "A word[^1].\n\n[^1]: See\n\n    | a | b |\n    | - | - |\n    | *1* | 2 |\n",
+        "<span class=\"part\">See</span><span class=\"part\">a b</span>\
+         <span class=\"part\">1 2</span>",
+    ),
+    (
+        "A word[^1].\n\n[^1]:\n    ```js\n    let x;\n\n    y\n    ```\n",
+        "<span class=\"part\"><code>let x;<br><br>y</code></span>",
+    ),
+    (
+        "A word[^1].\n\n[^1]: See\n\n    1. [c](https://a.test)\n    2. d\n\n    > e\n",
+        ">c</a></span><span class=\"part\">d</span><span class=\"part\">e</span>",
+    ),
+    ("A word[^1].\n\n[^1]: $$x_1$$\n", "<span class=\"part\"><math>"),
+    (
+        "A word[^1].\n\n[^1]: <details><summary>g</summary>h</details>\n",
+        "<span class=\"part\">g</span><span class=\"part\">h</span>",
+    ),
+    ("A word[^1].\n\n[^1]: See\n\n    ![f](https://pictures.test/b.png)\n", "class=\"in-text\" src="),
+    (
         "<!-- a -->\n\nBefore <!-- b --> after.\n\n<!-- of\n\nlines -->\n\nLast.",
         "<p>Before  after.</p><p>Last.</p>",
     ),
