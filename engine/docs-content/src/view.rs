@@ -143,10 +143,10 @@ impl View {
     /// # Errors
     /// See [`View::page`].
     pub async fn children(&self, parent: Option<&PageId>) -> ContentResult<Vec<(PageId, PageEntry)>> {
-        let ids = self.run(|session| Ok(read::child_ids(session, &self.root, parent)?)).await?;
+        let ids = self.run(|session| read::child_ids(session, &self.root, parent)).await?;
         let mut children = Vec::with_capacity(ids.len());
         for ids in ids.chunks(PAGES_AT_ONCE) {
-            let entries = self.run(|session| Ok(read::pages(session, &self.root, ids)?)).await?;
+            let entries = self.run(|session| read::pages(session, &self.root, ids)).await?;
             let pages = ids.iter().zip(entries);
             children.extend(pages.filter_map(|(id, entry)| Some((id.clone(), entry?))));
             yield_to_others().await;
