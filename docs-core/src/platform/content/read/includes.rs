@@ -9,7 +9,7 @@ use super::{ReadableRevision, page_steps::StepMeter};
 use crate::{
     ErrorKind, Result,
     content::{Evaluated, Rendering, run_in_place},
-    model::{Block, BlockKind, ContentRef, Document, MAX_PAGE_BYTES, Node, ReusableId, Variables},
+    model::{Block, BlockKind, ContentRef, Document, Node, ReusableId, Variables},
     platform::publishing::visitors::ContentFilter,
 };
 
@@ -21,7 +21,7 @@ const MAX_INCLUDES: usize = 200;
 const MAX_INCLUDED_BLOCKS: usize = 20_000;
 
 /// Maximum total size of the texts that are read and of those that the expansion of a document adds, in bytes.
-const MAX_INCLUDED_BYTES: usize = 4 * MAX_PAGE_BYTES;
+const MAX_INCLUDED_BYTES: usize = 4_000_000;
 
 /// A reusable content block as the reader sees it.
 struct IncludedDocument {
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn texts_of_includes_beyond_their_bytes_remain_references() {
         let document = Arc::new(Document::new(vec![paragraph("A")]));
-        let long = IncludedDocument { document, bytes: MAX_PAGE_BYTES };
+        let long = IncludedDocument { document, bytes: MAX_INCLUDED_BYTES / 4 };
         let included = IncludedDocuments::from([("a".parse().expect("an id"), long)]);
         let blocks = vec![include("a"); 6];
         let wanted = [vec![paragraph("A"); 4], vec![include("a"); 2]].concat();
