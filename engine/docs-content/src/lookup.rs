@@ -15,9 +15,6 @@ use super::{
     read::{self, KnownPages, PageHead},
 };
 
-/// Number of pages decoded before other tasks run.
-pub(crate) const PAGES_AT_ONCE: usize = 32;
-
 /// A page followed by its ancestors, nearest first.
 pub type Lineage = Vec<(PageId, Arc<PageEntry>)>;
 
@@ -66,9 +63,9 @@ impl View {
     pub async fn extra_fields(&self) -> ContentResult<HashMap<PageId, JsonText<ExtraFields>>> {
         let (mut all, mut last) = (HashMap::new(), None);
         loop {
-            let pages = self.pages_after(last.as_ref(), PAGES_AT_ONCE).await?;
+            let pages = self.pages_after(last.as_ref(), read::PAGES_AT_ONCE).await?;
             last = pages.last().map(|(id, _)| id.clone());
-            let is_end = pages.len() < PAGES_AT_ONCE;
+            let is_end = pages.len() < read::PAGES_AT_ONCE;
             let extra = pages.into_iter().map(|(id, entry)| (id, entry.extra));
             all.extend(extra.filter(|(_, extra)| !extra.is_default()));
             if is_end {
@@ -85,7 +82,7 @@ impl View {
     pub async fn lineages(&self, ids: &[PageId]) -> ContentResult<Vec<Lineage>> {
         let (root, mut all) = (self.root(), Vec::with_capacity(ids.len()));
         let mut known = KnownPages::<PageEntry>::default();
-        for ids in ids.chunks(PAGES_AT_ONCE) {
+        for ids in ids.chunks(read::PAGES_AT_ONCE) {
             let read = |session: &Session<'_>| {
                 let (mut gather, mut some) = (MissingCollector::default(), Vec::with_capacity(ids.len()));
                 for id in ids {
@@ -112,7 +109,7 @@ impl View {
     pub async fn pages_with_paths(&self, ids: &[PageId]) -> ContentResult<Vec<Option<(PageEntry, String)>>> {
         let (root, mut all) = (self.root(), Vec::with_capacity(ids.len()));
         let mut known = KnownPages::<PageHead>::default();
-        for ids in ids.chunks(PAGES_AT_ONCE) {
+        for ids in ids.chunks(read::PAGES_AT_ONCE) {
             let read = |session: &Session<'_>| {
                 let (mut gather, mut some) = (MissingCollector::default(), Vec::with_capacity(ids.len()));
                 for entry in read::pages(session, &root, ids)? {

@@ -21,6 +21,9 @@ use super::{
 /// [`MAX_PAGE_LEVELS`](docs_model::MAX_PAGE_LEVELS).
 pub const CYCLE_DEPTH: usize = 10_000;
 
+/// Number of pages decoded before other tasks run.
+pub(crate) const PAGES_AT_ONCE: usize = 32;
+
 /// The fields of a page that determine its place and its path. Decoding them skips all other fields.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 pub(crate) struct PageHead {

@@ -11,7 +11,6 @@ use super::{
     entry::decode,
     keys,
     load::{PassResult, Session},
-    lookup::PAGES_AT_ONCE,
     map::{self, Range},
     offload::{run_blocking, yield_to_others},
     read,
@@ -145,7 +144,7 @@ impl View {
     pub async fn children(&self, parent: Option<&PageId>) -> ContentResult<Vec<(PageId, PageEntry)>> {
         let ids = self.run(|session| read::child_ids(session, &self.root, parent)).await?;
         let mut children = Vec::with_capacity(ids.len());
-        for ids in ids.chunks(PAGES_AT_ONCE) {
+        for ids in ids.chunks(read::PAGES_AT_ONCE) {
             let entries = self.run(|session| read::pages(session, &self.root, ids)).await?;
             let pages = ids.iter().zip(entries);
             children.extend(pages.filter_map(|(id, entry)| Some((id.clone(), entry?))));

@@ -254,7 +254,8 @@ impl<'p> ContentHandle<'p> {
         let filter = at.content_filter().await?;
         let tree = at.view.tree().await?;
         let files = usize::try_from(at.view.counts().await?.files).unwrap_or(usize::MAX);
-        let size = AnswerSize::from_pages(&tree, shown).with_items(files).with_files(files, &at.bearer)?;
+        let size =
+            AnswerSize::from_pages(&tree, shown.variables).with_items(files).with_files(files, &at.bearer)?;
         let turn = platform.answer_turn(at.space(), size, memory).await?;
         // The ETag is computed before the pages, so it may be older than the returned content but never newer.
         let tag = match &at.placement {

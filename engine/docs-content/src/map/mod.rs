@@ -24,9 +24,9 @@
 //! ```
 //!
 //! There is no whitespace between tokens. The value of an entry without a value is `null`; other values are stored
-//! unchanged. An entry of an inner node consists of the child's first key, its hash, and the number of map entries below
-//! it with the total size of their values in bytes. Stores of earlier versions lack the size, which then counts as 0. The
-//! leftmost child of every level has the empty key, so that a new first key does not change a separator.
+//! unchanged. An entry of an inner node consists of the child's first key, its hash, and the number of map entries
+//! below it with the total size of their values in bytes. Stores of earlier versions lack the size, which then counts
+//! as 0. The leftmost child of every level has the empty key, so that a new first key does not change a separator.
 
 mod apply;
 mod build;

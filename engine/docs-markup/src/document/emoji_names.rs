@@ -42,8 +42,8 @@ pub(super) fn code(name: &str) -> Option<String> {
 /// Maximum length of an emoji short name, in bytes.
 pub(super) const MAX_NAME: usize = 60;
 
-/// Returns the emoji whose short name is at the beginning of `text`, such as `:rocket:`, and the length of the name with
-/// its colons.
+/// Returns the emoji whose short name is at the beginning of `text`, such as `:rocket:`, and the length of the name
+/// with its colons.
 pub(crate) fn emoji_at(text: &str) -> Option<(String, usize)> {
     let window = text[..text.floor_char_boundary(MAX_NAME + 2)].strip_prefix(':')?;
     let name = window.split_once(':')?.0;

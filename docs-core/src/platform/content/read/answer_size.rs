@@ -1,6 +1,5 @@
 //! Estimates of the memory of large responses.
 
-use super::ContentOptions;
 use crate::{
     Result,
     content::{PageTree, TreePage},
@@ -28,9 +27,9 @@ impl AnswerSize {
         Self { bytes: items.saturating_mul(ITEM_BYTES) }
     }
 
-    /// Returns the size of a response with all pages of a tree.
-    pub(super) fn from_pages(tree: &PageTree, shown: ContentOptions) -> Self {
-        Self::from_items(0).with_pages(tree.pages().iter(), shown)
+    /// Returns the size of a response with all pages of a tree, with or without their variables.
+    pub(super) fn from_pages(tree: &PageTree, variables: bool) -> Self {
+        Self::from_items(0).with_pages(tree.pages().iter(), variables)
     }
 
     /// Adds a number of items.
@@ -38,14 +37,10 @@ impl AnswerSize {
         Self { bytes: self.bytes.saturating_add(Self::from_items(items).bytes) }
     }
 
-    /// Adds pages without their texts.
-    pub(super) fn with_pages<'t>(
-        self,
-        pages: impl Iterator<Item = &'t TreePage>,
-        shown: ContentOptions,
-    ) -> Self {
+    /// Adds pages without their texts, with or without their variables.
+    pub(super) fn with_pages<'t>(self, pages: impl Iterator<Item = &'t TreePage>, variables: bool) -> Self {
         pages.fold(self, |size, page| {
-            let variables = if shown.variables { page.entry.variables.bytes() } else { 0 };
+            let variables = if variables { page.entry.variables.bytes() } else { 0 };
             let bytes = size.bytes.saturating_add(variables.saturating_mul(VARIABLE_BYTES));
             Self { bytes }.with_items(1)
         })

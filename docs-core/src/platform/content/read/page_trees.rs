@@ -92,8 +92,9 @@ impl<'p> ContentHandle<'p> {
             Ok(answer) => return Ok(answer),
             Err(guard) => guard,
         };
-        let turn =
-            platform.answer_turn(at.space(), AnswerSize::from_pages(&tree, shown), &UnlimitedMemory).await?;
+        let turn = platform
+            .answer_turn(at.space(), AnswerSize::from_pages(&tree, shown.variables), &UnlimitedMemory)
+            .await?;
         let pages = platform.tree_view(&at, &tree, &filter, shown).await?;
         let answer = JsonAnswer::offload(Pages { pages }).await?;
         drop(turn);

@@ -79,7 +79,7 @@ impl Platform {
         }
         let tree = at.view.tree().await?;
         Ok(match tree.get(id) {
-            Some(page) => size.with_pages(tree.descendants(page), shown),
+            Some(page) => size.with_pages(tree.descendants(page), shown.variables),
             None => size,
         })
     }
