@@ -127,3 +127,44 @@ async fn published_site_has_the_customization_of_each_space() {
     s.patch(&format!("{site}/site-spaces/{place}/customization"), json!({ "title": "Own" })).await;
     assert_eq!(looks().await["siteSpaces"][&place]["title"], "Own");
 }
+
+#[tokio::test]
+async fn visitors_read_documents_without_markup() {
+    let s = Server::new().await;
+    let (site, space) = published(&s, "public").await;
+    let visitor = site_token(&s, &site).await;
+    let markdown = "<!-- Draft -->\n\n> [!NOTE]\n> Read this.\n\n<details><summary>More</summary>\n\nInside.\n\n</details>\n\n\
+        Press <kbd>Enter</kbd>.[^1]\n\n<div align=\"center\"><img src=\"https://example.com/a.png\" width=\"20\"></div>\n\n\
+        [label]: https://example.com\n\n[^1]: A note.\n";
+    let request = s.request(&space).await;
+    let page = json!({ "operation": "insert_page", "title": "Page", "document": { "markdown": markdown } });
+    s.post(&format!("{request}/content"), 200, json!({ "changes": [page] })).await;
+    s.post(&format!("{request}/merge"), 200, json!({})).await;
+    let content = format!("/v1/spaces/{space}/content");
+    let shown = s.ask("GET", &format!("{content}/pages"), &visitor, None).await.is(200, "pages");
+    let (page, document) = (id(&shown["pages"][0]), shown["pages"][0]["documentId"].clone());
+    let document = document.as_str().expect("an id");
+    let revision = id(&s.ask("GET", &content, &visitor, None).await.is(200, "a revision"));
+    let revision = format!("/v1/spaces/{space}/revisions/{revision}");
+    let paths = [
+        (format!("{content}/page/{page}?format=document"), "/document"),
+        (format!("{revision}/page/{page}/document"), ""),
+        (format!("{revision}/page/{page}/document?dereferenced=reusable-contents"), ""),
+        (format!("/v1/spaces/{space}/documents/{document}"), ""),
+    ];
+    for (path, at) in paths {
+        let read = async |token: &str| {
+            let answer = s.ask("GET", &path, token, None).await.is(200, &path);
+            answer.pointer(at).unwrap_or_else(|| panic!("{at}: {answer:#}")).to_string()
+        };
+        let shown = read(&visitor).await;
+        for markup in ["<!--", "Draft", "[!NOTE]", "<details", "<kbd", "<div", "<img", "[label]", "[^1]"] {
+            assert!(!shown.contains(markup), "{path} has {markup}: {shown}");
+        }
+        for text in ["Read this.", "More", "Inside.", "Enter", "A note.", "https://example.com/a.png"] {
+            assert!(shown.contains(text), "{path} lacks {text}: {shown}");
+        }
+        // Members edit what they read.
+        assert!(read(&s.admin).await.contains("<!-- Draft -->"), "{path}");
+    }
+}

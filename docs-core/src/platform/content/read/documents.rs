@@ -14,12 +14,16 @@ use crate::{
     Error, Result,
     content::{
         Body, ContentError, Evaluated, LinkTarget, Rendering, SharedDocument, Term, Terms,
-        document::fill_empty_blocks, document_allowance, expression::Allowance,
+        document::{fill_empty_blocks, into_reading_view},
+        document_allowance,
+        expression::Allowance,
+        run_in_place,
     },
     model::{Document, PageId, ReusableId, SpaceId, Variables},
     platform::{
         kernel::platform::Platform,
         nouns::{ContentHandle, SpaceHandle},
+        publishing::visitors::ContentReader,
     },
     store::Hash,
 };
@@ -43,7 +47,8 @@ impl<'p> SpaceHandle<'p> {
     #[boxed]
     pub async fn get_document(self, id: &'p str) -> Result<Document> {
         let content = self.content().snapshot().await?;
-        content.document(id, &mut document_allowance()).await
+        let document = content.document(id, &mut document_allowance()).await?;
+        Ok(content.at.answered(Arc::new(document)))
     }
 }
 
@@ -66,7 +71,10 @@ impl ContentSnapshot {
             other => other.into(),
         })?;
         let document = self.at.view.document_of(&text).await;
-        self.filter.document_within(document, &variables, Evaluated::No, allowance).await.map(filled)
+        self.filter
+            .document_within(document, &variables, Evaluated::No, allowance)
+            .await
+            .map(Arc::unwrap_or_clone)
     }
 
     /// Returns the variables of the page on which the visitor sees this document. Fails if no visible page or reusable
@@ -105,9 +113,11 @@ impl<'p> ContentHandle<'p> {
     /// `NotFound`, also if the page has no content.
     #[boxed]
     pub async fn get_page_document(self, page: &'p PageId, evaluated: Evaluated) -> Result<Document> {
-        let found = self.find_page_document(page, evaluated).await?;
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let at = platform.locate_content(actor, &self.of.to_content_version()).await?;
+        let found = platform.page_document(&at, page, evaluated).await?;
         let found = found.ok_or_else(|| Error::not_found("document"))?;
-        Ok(filled(found.document))
+        Ok(at.answered(found.document))
     }
 
     /// Reads the document of a page, with the content of its reusable content blocks in place of the blocks.
@@ -122,7 +132,7 @@ impl<'p> ContentHandle<'p> {
         let found = found.ok_or_else(|| Error::not_found("document"))?;
         let filter = at.content_filter().await?;
         let meter = &mut StepMeter::default();
-        Ok(filled(at.expand_includes(&filter, found.document, evaluated, meter).await?))
+        Ok(at.answered(at.expand_includes(&filter, found.document, evaluated, meter).await?))
     }
 
     /// Reads the document of a page, shared between readers who see the same content. Returns `None` for a page without
@@ -152,17 +162,28 @@ impl<'p> ContentHandle<'p> {
         evaluated: Evaluated,
     ) -> Result<Document> {
         let allowance = &mut document_allowance();
-        let mut document = self.snapshot().await?.reusable_document(reusable, evaluated, allowance).await?;
-        fill_empty_blocks(&mut document);
-        Ok(document)
+        let content = self.snapshot().await?;
+        let document = content.reusable_document(reusable, evaluated, allowance).await?;
+        Ok(content.at.answered(Arc::new(document)))
     }
 }
 
-/// Returns the document of a response, in which each list item and hint has a block.
-fn filled(document: Arc<Document>) -> Document {
-    let mut document = Arc::unwrap_or_clone(document);
-    fill_empty_blocks(&mut document);
-    document
+impl ReadableRevision {
+    /// Returns the document of a response, in which each list item and hint has a block. Visitors cannot edit it, so
+    /// they get its [reading view], without comments, definitions and tags.
+    ///
+    /// [reading view]: crate::content::document::reading_view
+    pub(super) fn answered(&self, document: Arc<Document>) -> Document {
+        let is_visitor = matches!(self.reader, ContentReader::Visitor(_));
+        run_in_place(|| {
+            let mut document = Arc::unwrap_or_clone(document);
+            if is_visitor {
+                document = into_reading_view(document);
+            }
+            fill_empty_blocks(&mut document);
+            document
+        })
+    }
 }
 
 impl Platform {

@@ -207,7 +207,7 @@ impl ReadableRevision {
                     let document = self.view.document(&entry.body, Rendering::Request).await?;
                     let document =
                         self.shown_document(filter, document, &entry.variables.value(), shown, meter).await?;
-                    page.document = Some(Arc::unwrap_or_clone(document));
+                    page.document = Some(self.answered(document));
                 }
             }
             if let (Some(text), MarkdownRefs::Relative) = (&page.markdown, shown.refs) {
