@@ -8,7 +8,7 @@ use std::{
 use super::{anchors::MAX_ANCHOR_TEXT, external::ExternalTargets, location::LocationContext};
 use crate::{
     Result,
-    content::{Link, LinkRange, LinkSource, LinkState, LinkTarget, View, reference},
+    content::{Link, LinkRange, LinkSource, LinkState, LinkTarget, View, reference, yield_to_others},
     model::{ContentRef, PageId, ReusableId, SpaceId},
     platform::kernel::{actor::Actor, platform::Platform},
     store::{Key, Tx, records::SpaceRecord},
@@ -20,7 +20,9 @@ pub(in crate::platform) const MAX_EXAMINED_LINKS: usize = 5_000;
 /// Maximum number of uses of reusable content that one request examines to find the pages with a broken link.
 pub(in crate::platform) const MAX_EXAMINED_USES: usize = 5_000;
 /// Maximum number of links per read of the content.
-const LINKS_PER_READ: usize = 1_000;
+const LINKS_PER_READ: usize = 100;
+/// Number of links or targets processed before other tasks run.
+pub(in crate::platform) const YIELD_INTERVAL: usize = 64;
 
 /// The live content of spaces as an actor sees it. Spaces that the actor cannot access are omitted.
 pub(in crate::platform) struct LinkedSpaces(Vec<Arc<LocationContext>>);
@@ -139,6 +141,7 @@ impl LinkSearch {
             self.is_complete = false;
         }
         self.links -= rows.len();
+        yield_to_others().await;
         let last = rows.last().filter(|_| rows.len() == LINKS_PER_READ).map(|(key, _)| Key::clone(key));
         Ok((rows, last))
     }
@@ -182,7 +185,10 @@ impl LinkSearch {
     async fn targets(&mut self, view: &View, links: Vec<Link>) -> Result<BTreeMap<String, TargetUses>> {
         let mut targets: BTreeMap<String, TargetUses> = BTreeMap::new();
         let mut pages_of: HashMap<ReusableId, BTreeSet<PageId>> = HashMap::new();
-        for link in links {
+        for (grouped, link) in links.into_iter().enumerate() {
+            if grouped % YIELD_INTERVAL == YIELD_INTERVAL - 1 {
+                yield_to_others().await;
+            }
             let (destination, anchor) = target_of(&link);
             let target = targets.entry(destination).or_default();
             target.anchor = anchor;

@@ -5,13 +5,14 @@ use std::{collections::BTreeSet, sync::Arc};
 use super::statuses::{self, StatusChange};
 use crate::{
     Error, Result,
+    content::yield_to_others,
     model::{
         BASE32, SettableFindingStatus, SiteFindingId, SiteFindingSeverity, SiteFindingStatus, SpaceId,
         Timestamp,
     },
     platform::{
         access,
-        content::links::broken::{BrokenTarget, LinkedSpaces},
+        content::links::broken::{BrokenTarget, LinkedSpaces, YIELD_INTERVAL},
         kernel::{actor::Actor, platform::Platform},
         nouns::SiteRef,
         publishing::outline::SiteOutline,
@@ -101,7 +102,10 @@ impl Platform {
         drop(tx);
         let broken = self.broken_targets(actor, &spaces).await?;
         let mut findings = Vec::with_capacity(broken.targets.len());
-        for target in broken.targets {
+        for (named, target) in broken.targets.into_iter().enumerate() {
+            if named % YIELD_INTERVAL == YIELD_INTERVAL - 1 {
+                yield_to_others().await;
+            }
             let id = finding_id(&spaces.get(target.space).0.id, &target.destination)?;
             let status = stored.as_ref().and_then(|stored| stored.statuses.get(&id));
             let created_at = times[target.space];
