@@ -111,7 +111,7 @@ async fn fields_of_demos_are_complete() {
         ("{type: array, minItems: 1, uniqueItems: true, items: {$ref: '#/components/schemas/Tag'}}", &["array of Tag", "unique items", "id", "read-only", "name"]),
         ("{$ref: '#/components/schemas/Pet'}", &["Cat", "cat", "huntingSkill"]),
         ("{type: string, enum: [available, pending, sold], default: available, description: Status in the store}", &["string", "Status in the store", "Default: available", "available", "pending", "sold"]),
-        ("{type: string, format: password, minLength: 8, writeOnly: true, pattern: '(?=.*[a-z])'}", &["string", "password", "write-only", "8", "(?=.*[a-z])"]),
+        ("{type: string, format: password, minLength: 8, pattern: '(?=.*[a-z])'}", &["string", "password", "8", "(?=.*[a-z])"]),
         ("{type: object, additionalProperties: {type: integer, format: int32}}", &["other fields", "integer"]),
         ("{type: object, properties: {prop1: {type: string, description: Dumb property}}, additionalProperties: false}", &["no other fields", "prop1", "string", "Dumb property"]),
         ("{type: number, exclusiveMinimum: 0, maximum: 10, multipleOf: 0.5}", &["number", "0", "10", "0.5"]),
