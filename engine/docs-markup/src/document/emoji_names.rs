@@ -40,14 +40,20 @@ pub(super) fn code(name: &str) -> Option<String> {
 }
 
 /// Maximum length of an emoji short name, in bytes.
-pub(super) const MAX_NAME: usize = 60;
+const MAX_NAME: usize = 60;
 
-/// Returns the emoji whose short name is at the beginning of `text`, such as `:rocket:`, and the length of the name
-/// with its colons.
-pub(crate) fn emoji_at(text: &str) -> Option<(String, usize)> {
+/// Returns the code points of the emoji whose short name is at the beginning of `text`, such as `:rocket:`, and the
+/// length of the name with its colons.
+pub(super) fn code_at(text: &str) -> Option<(String, usize)> {
     let window = text[..text.floor_char_boundary(MAX_NAME + 2)].strip_prefix(':')?;
     let name = window.split_once(':')?.0;
-    Some((self::text(&code(name)?)?, name.len() + 2))
+    Some((code(name)?, name.len() + 2))
+}
+
+/// Returns an emoji like [`code_at`], as text.
+pub(crate) fn emoji_at(text: &str) -> Option<(String, usize)> {
+    let (code, length) = code_at(text)?;
+    Some((self::text(&code)?, length))
 }
 
 /// Returns the short name that maps to exactly these code points.

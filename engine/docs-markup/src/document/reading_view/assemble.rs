@@ -10,7 +10,7 @@ use docs_model::{
 
 use super::{
     super::{
-        emoji_names::{self, MAX_NAME},
+        emoji_names,
         inlines::label,
         simple_blocks::{self, paragraph},
         spelling, targets,
@@ -24,6 +24,8 @@ use super::{
 const LINE_PIXELS: f64 = 32.0;
 /// Maximum length of the index in a placeholder with its closing delimiter, in bytes.
 const MAX_INDEX: usize = 24;
+/// Length of the text in which the end of a footnote reference is searched, in bytes.
+const NOTE_WINDOW: usize = 240;
 
 /// An item of an open text block.
 #[derive(Debug)]
@@ -215,7 +217,6 @@ impl Assembly<'_> {
     }
 
     fn piece(&mut self, text: &str) -> Option<(Piece, usize)> {
-        let window = &text[..text.floor_char_boundary(4 * MAX_NAME)];
         if let Some(rest) = text.strip_prefix(OPEN) {
             // A longer index is not a placeholder of this module.
             let (index, _) = rest[..rest.floor_char_boundary(MAX_INDEX)].split_once(CLOSE)?;
@@ -223,14 +224,13 @@ impl Assembly<'_> {
             let piece = original.map_or(Piece::Nothing, Piece::Inline);
             return Some((piece, OPEN.len_utf8() + index.len() + CLOSE.len_utf8()));
         }
-        if let Some(rest) = window.strip_prefix("[^") {
-            let (name, _) = rest.split_once(']')?;
+        if let Some(rest) = text.strip_prefix("[^") {
+            let (name, _) = rest[..rest.floor_char_boundary(NOTE_WINDOW)].split_once(']')?;
             let label = label(name);
             return self.view.labels.notes.contains(&label).then_some((Piece::Note(label), name.len() + 3));
         }
-        let name = window.strip_prefix(':')?.split_once(':')?.0;
-        let code = emoji_names::code(name)?;
-        Some((Piece::Inline(Inline::new(InlineKind::Emoji { code }, Vec::new())), name.len() + 2))
+        let (code, length) = emoji_names::code_at(text)?;
+        Some((Piece::Inline(Inline::new(InlineKind::Emoji { code }, Vec::new())), length))
     }
 
     /// Adds an inline element of the document.
