@@ -58,6 +58,8 @@ mod settings;
 mod site_previews;
 #[path = "site/spec_fields.rs"]
 mod spec_fields;
+#[path = "site/spec_operations.rs"]
+mod spec_operations;
 #[path = "site/specs.rs"]
 mod specs;
 #[path = "site/table.rs"]
