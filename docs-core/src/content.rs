@@ -2,9 +2,9 @@
 //! `docs-markup` (documents, Markdown, the Git format) and `docs-expression`.
 
 pub(crate) use docs_content::{
-    AllBacklinks, CYCLE_DEPTH, Cancelled, ConditionalTargets, MAX_MOVED, MAX_VALUE_BYTES, Marks,
+    AllBacklinks, CYCLE_DEPTH, Cancelled, ConditionalTargets, Lineage, MAX_MOVED, MAX_VALUE_BYTES, Marks,
     UndecidedConditions, check_file_name, clean_file_name, evaluate_for_visitor_within, evaluate_within,
-    listed_parts, parts_list, run_blocking, run_cancellable, yield_to_others,
+    listed_parts, parts_list, run_blocking, run_cancellable, yield_after_each, yield_to_others,
 };
 pub use docs_content::{
     Attribute, Body, BuildItem, BuildOutcome, BuildPage, CacheLimits, CacheStats, ChangedPage,

@@ -22,7 +22,7 @@ use super::{
 };
 
 /// The classes of records with a bound.
-const COUNTED: [&str; 3] = [keys::PAGE, keys::FILE, keys::REUSABLE];
+pub(crate) const COUNTED: [&str; 3] = [keys::PAGE, keys::FILE, keys::REUSABLE];
 
 /// The result of a check. The error message completes a sentence that begins with the affected content or field.
 pub(crate) type Check = Result<(), String>;

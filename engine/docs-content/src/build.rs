@@ -19,7 +19,7 @@ use super::{
     keys,
     links::{self, LinkFields, SourceLinks, SourceReferences},
     map,
-    offload::yield_to_others,
+    offload::yield_after_each,
     redirects::GitRedirect,
     tree::normal_path,
 };
@@ -146,9 +146,7 @@ impl Content {
             if session.waiting_text_bytes() > FLUSH_TEXT_BYTES {
                 session.flush_texts().await?;
             }
-            if position % PAUSE_EVERY == PAUSE_EVERY - 1 {
-                yield_to_others().await;
-            }
+            yield_after_each(PAUSE_EVERY, position + 1).await;
         }
         session.flush_texts().await?;
         let mut deferred = Vec::new();

@@ -64,7 +64,8 @@ pub use lookup::Lineage;
 pub use mark::Marks;
 pub use merge::{Conflict, ConflictNote, ContentMerge, Subject, ThreeWay};
 pub use offload::{
-    Cancelled, parse_document, run_blocking, run_cancellable, run_in_place, run_on_text, yield_to_others,
+    Cancelled, parse_document, run_blocking, run_cancellable, run_in_place, run_on_text, yield_after_each,
+    yield_to_others,
 };
 pub use read::CYCLE_DEPTH;
 pub use redirects::{ConfiguredRedirect, MAX_MOVED, MovedPage};

@@ -26,6 +26,13 @@ pub async fn yield_to_others() {
     }
 }
 
+/// Yields to other tasks after each `interval` steps of a long computation, of which `done` are complete.
+pub async fn yield_after_each(interval: usize, done: usize) {
+    if done.is_multiple_of(interval) {
+        yield_to_others().await;
+    }
+}
+
 /// Runs `work` on a blocking thread or, without a tokio runtime, inline. Returns `None` if `work` panicked or the
 /// runtime is shutting down.
 pub async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {

@@ -23,10 +23,7 @@ use std::sync::Arc;
 
 use docs_macros::boxed;
 
-use self::{
-    answer_size::AnswerSize,
-    page_steps::{StepMeter, step_limit},
-};
+use self::answer_size::AnswerSize;
 pub use self::{
     documents::ShownDocument, lookup::PageAddress, page_steps::CountedPage, redirects::PageRedirect,
     snapshot::ContentSnapshot,
@@ -35,15 +32,10 @@ pub(in crate::platform) use self::{page_trees::PageTrees, view::page_base};
 use crate::{
     Error, ErrorKind, Result,
     content::{Evaluated, FileEntry, LinkTarget, ReusableEntry, View},
-    model::{
-        ContentFormat, FileId, PageId, Pages, ReusableContent, ReusableId, Revision, RevisionFile,
-        RevisionId, RevisionPage,
-    },
+    model::{ContentFormat, FileId, Pages, ReusableContent, ReusableId, Revision, RevisionFile, RevisionId},
     platform::{
         access,
-        content::{
-            change_requests, computed::GeneratedPage, files::Bearer, openapi_specs::SpecAudience, revisions,
-        },
+        content::{change_requests, files::Bearer, openapi_specs::SpecAudience, revisions},
         kernel::{
             actor::{Actor, Visitor},
             answer_memory::{AnswerMemory, UnlimitedMemory},
@@ -87,23 +79,6 @@ pub struct ContentOptions {
     /// Returns Markdown to visitors of sites in the form of a page file of a repository: with a heading of the title,
     /// and the content of reusable content blocks.
     pub file_for_visitors: bool,
-}
-
-/// The id or the path of a page.
-#[derive(Clone, Copy)]
-enum PageKey<'a> {
-    Id(&'a PageId),
-    Path(&'a str),
-}
-
-impl PageKey<'_> {
-    /// Returns the path in lower case.
-    fn lower_path(self) -> String {
-        match self {
-            Self::Id(_) => String::new(),
-            Self::Path(path) => path.to_lowercase(),
-        }
-    }
 }
 
 /// The form of links to pages of the same space in Markdown.
@@ -229,9 +204,7 @@ impl<'p> ContentHandle<'p> {
         memory: &'p dyn AnswerMemory,
     ) -> Result<(JsonAnswer, Option<EntityTag>)> {
         let (TaggedRevision { revision, tag }, turn) = self.get_in_turn(shown, memory).await?;
-        let answer = JsonAnswer::offload(revision).await?;
-        drop(turn);
-        Ok((answer, tag))
+        Ok((JsonAnswer::offload_in_turn(revision, turn).await?, tag))
     }
 
     /// Reads a revision, with the permit to hold a large one in memory.
@@ -295,136 +268,6 @@ impl<'p> ContentHandle<'p> {
         let tree = at.view.tree().await?;
         let filter = at.content_filter().await?;
         Ok(Pages { pages: platform.tree_view(&at, &tree, &filter, shown).await? })
-    }
-
-    /// Reads a page with its content and its descendants.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    ///
-    /// # Example
-    /// ```
-    /// # use docs_core::Result;
-    /// # use docs_core::model::{ContentFormat, PageId, RevisionPage, SpaceId};
-    /// # use docs_core::platform::{Caller, ContentOptions};
-    /// # async fn example(me: Caller<'_>, space: &SpaceId, page: &PageId) -> Result<()> {
-    /// let options = ContentOptions { format: ContentFormat::Markdown, ..Default::default() };
-    /// if let RevisionPage::Document(page) = me.space(space).content().get_page(page, options).await? {
-    ///     println!("/{} {}", page.path, page.base.title);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[boxed]
-    pub async fn get_page(self, page: &'p PageId, shown: ContentOptions) -> Result<RevisionPage> {
-        Ok(self.page_in_turn(PageKey::Id(page), shown, &UnlimitedMemory).await?.0)
-    }
-
-    /// Returns the JSON of [`get_page`](Self::get_page). Few large responses are in memory at the same time. Before a
-    /// large one is built, memory is reserved.
-    ///
-    /// # Errors
-    /// `NotFound`; `Unavailable` without free memory.
-    #[boxed]
-    pub async fn get_page_json(
-        self,
-        page: &'p PageId,
-        shown: ContentOptions,
-        memory: &'p dyn AnswerMemory,
-    ) -> Result<JsonAnswer> {
-        let (page, turn) = self.page_in_turn(PageKey::Id(page), shown, memory).await?;
-        let answer = JsonAnswer::offload(page).await?;
-        drop(turn);
-        Ok(answer)
-    }
-
-    /// Reads a page, with the permit to hold a large one in memory.
-    async fn page_in_turn(
-        self,
-        page: PageKey<'_>,
-        shown: ContentOptions,
-        memory: &dyn AnswerMemory,
-    ) -> Result<(RevisionPage, Option<WorkPermit>)> {
-        let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let at = platform.locate_content(actor, &self.of.to_content_version()).await?;
-        let found = match page {
-            PageKey::Id(id) => at.view.page(id).await?.map(|entry| (id.clone(), entry)),
-            PageKey::Path(path) => at.view.find(path).await?,
-        };
-        if let Some((id, entry)) = found {
-            return platform.read_page(&at, &id, entry, shown, memory).await;
-        }
-        let lower = page.lower_path();
-        let is_it = |made: &GeneratedPage| match page {
-            PageKey::Id(id) => made.id == *id,
-            PageKey::Path(_) => made.path == lower,
-        };
-        if let Some(made) = platform.find_generated_page(&at, &is_it, shown, memory).await? {
-            return Ok((made, None));
-        }
-        match page {
-            PageKey::Id(_) => Err(Error::not_found("page")),
-            PageKey::Path(path) => {
-                let moved = at.resolve_moved(path).await?;
-                platform.read_page(&at, &moved.id, moved.entry, shown, memory).await
-            }
-        }
-    }
-
-    /// Reads a page with its content but without its descendants, for an answer with `most` remaining evaluation steps.
-    /// A page within the limit is the same as for a larger limit.
-    ///
-    /// # Errors
-    /// `NotFound`; `TooLarge` if the conditions and expressions of the page take more steps.
-    #[boxed]
-    pub async fn get_page_within(
-        self,
-        page: &'p PageId,
-        shown: ContentOptions,
-        most: u32,
-    ) -> Result<CountedPage> {
-        let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_version();
-        let at = platform.locate_content(actor, of).await?;
-        let at = ReadableRevision { reader: at.reader.with_condition_steps(step_limit(most)), ..at };
-        let mut meter = StepMeter::new(most);
-        let read = match at.view.page(page).await? {
-            Some(entry) => platform.read_page_alone(&at, page, entry, shown, &mut meter).await,
-            None => {
-                let is_it = |made: &GeneratedPage| made.id == *page;
-                let made = platform.find_generated_page(&at, &is_it, shown, &UnlimitedMemory).await;
-                made.and_then(|made| made.ok_or_else(|| Error::not_found("page")))
-            }
-        };
-        meter.finish(at.reader.condition_steps(), read)
-    }
-
-    /// Reads a page by its path, case-insensitively, or by a path that redirects to it: a previous path of the page or
-    /// of an ancestor, or a redirect defined in the repository. A current page takes precedence over redirects.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    #[boxed]
-    pub async fn get_page_by_path(self, path: &'p str, shown: ContentOptions) -> Result<RevisionPage> {
-        Ok(self.page_in_turn(PageKey::Path(path), shown, &UnlimitedMemory).await?.0)
-    }
-
-    /// Returns the JSON of [`get_page_by_path`](Self::get_page_by_path). Few large responses are in memory at the same
-    /// time. Before a large one is built, memory is reserved.
-    ///
-    /// # Errors
-    /// `NotFound`; `Unavailable` without free memory.
-    #[boxed]
-    pub async fn get_page_by_path_json(
-        self,
-        path: &'p str,
-        shown: ContentOptions,
-        memory: &'p dyn AnswerMemory,
-    ) -> Result<JsonAnswer> {
-        let (page, turn) = self.page_in_turn(PageKey::Path(path), shown, memory).await?;
-        let answer = JsonAnswer::offload(page).await?;
-        drop(turn);
-        Ok(answer)
     }
 
     /// Lists the files. A cursor is bound to the revision of its first page of results.

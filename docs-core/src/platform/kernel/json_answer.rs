@@ -22,6 +22,16 @@ impl JsonAnswer {
         made.ok_or_else(|| Error::internal("the response was not serialized"))?
     }
 
+    /// Serializes a response like [`offload`](Self::offload), and then drops `turn`, the permit to hold it in memory.
+    pub(in crate::platform) async fn offload_in_turn<T: Serialize + Send + 'static>(
+        answer: T,
+        turn: impl Send,
+    ) -> Result<Self> {
+        let answer = Self::offload(answer).await;
+        drop(turn);
+        answer
+    }
+
     pub(in crate::platform) fn new(answer: &impl Serialize) -> Result<Self> {
         let json = serde_json::to_vec(answer).map_err(Error::internal)?;
         let tag = EntityTag::from_json(&json);

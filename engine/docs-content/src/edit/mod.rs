@@ -38,7 +38,7 @@ use super::{
     keys,
     load::{PassResult, Session},
     map::{self},
-    offload::yield_to_others,
+    offload::yield_after_each,
     redirects::{self},
 };
 
@@ -239,13 +239,11 @@ impl Content {
                 }
                 session.drop_unreachable(current);
             }
-            if position % PAUSE_EVERY == PAUSE_EVERY - 1 {
-                yield_to_others().await;
-            }
+            yield_after_each(PAUSE_EVERY, position + 1).await;
         }
         current = session.apply(current, &pending.take()).await?;
-        let grown: BTreeSet<&str> = edits.iter().flat_map(Edit::grown_classes).copied().collect();
-        let grown: Vec<&str> = grown.into_iter().collect();
+        let is_grown = |class: &&str| edits.iter().any(|edit| edit.grown_classes().contains(class));
+        let grown: Vec<&str> = bounds::COUNTED.into_iter().filter(is_grown).collect();
         let checked = session.run(|session| bounds::check_records(session, &root, &current, &grown)).await?;
         checked.map_err(|what| invalid("fields", what).at_index(edits.len().saturating_sub(1)))?;
         current = self.relink(&mut session, root, current).await?;

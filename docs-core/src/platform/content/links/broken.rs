@@ -8,7 +8,10 @@ use std::{
 use super::{anchors::MAX_ANCHOR_TEXT, external::ExternalTargets, location::LocationContext};
 use crate::{
     Result,
-    content::{Link, LinkRange, LinkSource, LinkState, LinkTarget, View, reference, yield_to_others},
+    content::{
+        Link, LinkRange, LinkSource, LinkState, LinkTarget, View, reference, yield_after_each,
+        yield_to_others,
+    },
     model::{ContentRef, PageId, ReusableId, SpaceId},
     platform::kernel::{actor::Actor, platform::Platform},
     store::{Key, Tx, records::SpaceRecord},
@@ -186,9 +189,7 @@ impl LinkSearch {
         let mut targets: BTreeMap<String, TargetUses> = BTreeMap::new();
         let mut pages_of: HashMap<ReusableId, BTreeSet<PageId>> = HashMap::new();
         for (grouped, link) in links.into_iter().enumerate() {
-            if grouped % YIELD_INTERVAL == YIELD_INTERVAL - 1 {
-                yield_to_others().await;
-            }
+            yield_after_each(YIELD_INTERVAL, grouped + 1).await;
             let (destination, anchor) = target_of(&link);
             let target = targets.entry(destination).or_default();
             target.anchor = anchor;

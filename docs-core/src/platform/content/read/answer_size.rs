@@ -46,9 +46,9 @@ impl AnswerSize {
         })
     }
 
-    /// Returns the size of a response with a document that is parsed from a text.
-    pub(super) const fn from_text(text: &str) -> Self {
-        Self { bytes: text.len().saturating_mul(DOCUMENT_BYTES) }
+    /// Returns the size of a response with a document that is parsed from a text of a number of bytes.
+    pub(super) const fn from_text(bytes: usize) -> Self {
+        Self { bytes: bytes.saturating_mul(DOCUMENT_BYTES) }
     }
 
     /// Adds the URLs of files.

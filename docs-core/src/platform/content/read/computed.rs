@@ -206,7 +206,7 @@ impl Platform {
         text: &str,
         memory: &dyn AnswerMemory,
     ) -> Result<Document> {
-        let _turn = self.answer_turn(space, AnswerSize::from_text(text), memory).await?;
+        let _turn = self.answer_turn(space, AnswerSize::from_text(text.len()), memory).await?;
         Ok(parse_document(text).await)
     }
 

@@ -53,9 +53,9 @@ impl<'p> SpaceHandle<'p> {
 }
 
 impl ContentSnapshot {
-    /// Reads a document of the space by id, like [`get_document`](SpaceHandle::get_document). Its conditions are
-    /// charged to a budget shared by all documents of an answer. For a visitor, they read the variables of a page of
-    /// this content.
+    /// Reads a document of the space by id, like [`get_document`](SpaceHandle::get_document), but not in the form of
+    /// a response. Its conditions are charged to a budget shared by all documents of an answer. For a visitor, they
+    /// read the variables of a page of this content.
     ///
     /// # Errors
     /// `NotFound`, also for the id of a document in another space.
@@ -91,8 +91,7 @@ impl ContentSnapshot {
         if let Some(page) = seen.find(|page| page.entry.body == *body) {
             return Ok(page.entry.variables.value());
         }
-        // A preview also returns the ids of documents in change requests and former revisions. File URLs of a preview
-        // are those of its member.
+        // A preview also returns the ids of documents in change requests and former revisions.
         if self.at.bearer.user().is_some() {
             return Ok(Variables::new());
         }

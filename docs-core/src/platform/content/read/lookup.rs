@@ -12,7 +12,7 @@ use quick_cache::sync::Cache;
 use super::{ReadableRevision, snapshot::ContentSnapshot};
 use crate::{
     Result,
-    content::{PageEntry, PageKind, View, yield_to_others},
+    content::{Lineage, PageEntry, PageKind, View, yield_to_others},
     model::PageId,
     platform::{
         content::computed::OpenApiSource,
@@ -32,9 +32,6 @@ const LINEAGE_BATCH: usize = 100;
 const CACHED_REVISIONS: usize = 5_000;
 /// Number of pages read before other tasks run.
 const YIELD_INTERVAL: usize = 64;
-
-/// A page and its ancestors, nearest first.
-type Lineage = Vec<(PageId, Arc<PageEntry>)>;
 
 /// The title and the address of a page on a site.
 #[derive(Clone, Debug, PartialEq, Eq)]

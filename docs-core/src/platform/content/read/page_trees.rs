@@ -96,8 +96,7 @@ impl<'p> ContentHandle<'p> {
             .answer_turn(at.space(), AnswerSize::from_pages(&tree, shown.variables), &UnlimitedMemory)
             .await?;
         let pages = platform.tree_view(&at, &tree, &filter, shown).await?;
-        let answer = JsonAnswer::offload(Pages { pages }).await?;
-        drop(turn);
+        let answer = JsonAnswer::offload_in_turn(Pages { pages }, turn).await?;
         // The specifications may have changed since the key was computed. Beyond the budget of a request, the result
         // depends on the order of the evaluations.
         if !filter.exceeds_budget() && platform.page_tree_key(&at, &tree, &filter, shown).await? == key {

@@ -5,21 +5,32 @@ use std::{
     sync::Arc,
 };
 
+use docs_macros::boxed;
+
 use super::{
-    ContentOptions, MarkdownRefs, ReadableRevision, answer_size::AnswerSize, computed::sibling_slugs,
-    page_steps::StepMeter, view::page_file,
+    ContentOptions, MarkdownRefs, ReadableRevision,
+    answer_size::AnswerSize,
+    computed::sibling_slugs,
+    page_steps::{CountedPage, StepMeter, step_limit},
+    view::page_file,
 };
 use crate::{
     Error, Result,
     content::{
         Evaluated, PageEntry, Rendering, SharedDocument, UniqueNames, document,
         markdown::{self, MAX_LINKS, Resolution, rewrite_links},
-        reference, run_blocking, run_in_place, yield_to_others,
+        reference, run_blocking, run_in_place, yield_after_each,
     },
     model::{ContentFormat, ContentRef, Document, PageId, RevisionPage, Variables},
     platform::{
-        content::computed::{OpenApiSource, PageLocation},
-        kernel::{answer_memory::AnswerMemory, platform::Platform, tenant_queue::WorkPermit},
+        content::computed::{GeneratedPage, OpenApiSource, PageLocation},
+        kernel::{
+            answer_memory::{AnswerMemory, UnlimitedMemory},
+            json_answer::JsonAnswer,
+            platform::Platform,
+            tenant_queue::WorkPermit,
+        },
+        nouns::ContentHandle,
         publishing::visitors::ContentFilter,
     },
 };
@@ -30,6 +41,144 @@ const MAX_PAGE_DEPTH: usize = 128;
 const YIELD_INTERVAL: usize = 64;
 /// Size of the text of a page from which a response that parses it waits for memory and a permit, in bytes.
 const LARGE_TEXT: usize = 64 << 10;
+
+/// The id or the path of a page.
+#[derive(Clone, Copy)]
+enum PageKey<'a> {
+    Id(&'a PageId),
+    Path(&'a str),
+}
+
+impl<'p> ContentHandle<'p> {
+    /// Reads a page with its content and its descendants.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    ///
+    /// # Example
+    /// ```
+    /// # use docs_core::Result;
+    /// # use docs_core::model::{ContentFormat, PageId, RevisionPage, SpaceId};
+    /// # use docs_core::platform::{Caller, ContentOptions};
+    /// # async fn example(me: Caller<'_>, space: &SpaceId, page: &PageId) -> Result<()> {
+    /// let options = ContentOptions { format: ContentFormat::Markdown, ..Default::default() };
+    /// if let RevisionPage::Document(page) = me.space(space).content().get_page(page, options).await? {
+    ///     println!("/{} {}", page.path, page.base.title);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[boxed]
+    pub async fn get_page(self, page: &'p PageId, shown: ContentOptions) -> Result<RevisionPage> {
+        Ok(self.page_in_turn(PageKey::Id(page), shown, &UnlimitedMemory).await?.0)
+    }
+
+    /// Returns the JSON of [`get_page`](Self::get_page). Few large responses are in memory at the same time. Before a
+    /// large one is built, memory is reserved.
+    ///
+    /// # Errors
+    /// `NotFound`; `Unavailable` without free memory.
+    #[boxed]
+    pub async fn get_page_json(
+        self,
+        page: &'p PageId,
+        shown: ContentOptions,
+        memory: &'p dyn AnswerMemory,
+    ) -> Result<JsonAnswer> {
+        let (page, turn) = self.page_in_turn(PageKey::Id(page), shown, memory).await?;
+        JsonAnswer::offload_in_turn(page, turn).await
+    }
+
+    /// Reads a page, with the permit to hold a large one in memory.
+    async fn page_in_turn(
+        self,
+        page: PageKey<'_>,
+        shown: ContentOptions,
+        memory: &dyn AnswerMemory,
+    ) -> Result<(RevisionPage, Option<WorkPermit>)> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let at = platform.locate_content(actor, &self.of.to_content_version()).await?;
+        let found = match page {
+            PageKey::Id(id) => at.view.page(id).await?.map(|entry| (id.clone(), entry)),
+            PageKey::Path(path) => at.view.find(path).await?,
+        };
+        if let Some((id, entry)) = found {
+            return platform.read_page(&at, &id, entry, shown, memory).await;
+        }
+        let lower = match page {
+            PageKey::Id(_) => String::new(),
+            PageKey::Path(path) => path.to_lowercase(),
+        };
+        let is_it = |made: &GeneratedPage| match page {
+            PageKey::Id(id) => made.id == *id,
+            PageKey::Path(_) => made.path == lower,
+        };
+        if let Some(made) = platform.find_generated_page(&at, &is_it, shown, memory).await? {
+            return Ok((made, None));
+        }
+        match page {
+            PageKey::Id(_) => Err(Error::not_found("page")),
+            PageKey::Path(path) => {
+                let moved = at.resolve_moved(path).await?;
+                platform.read_page(&at, &moved.id, moved.entry, shown, memory).await
+            }
+        }
+    }
+
+    /// Reads a page with its content but without its descendants, for an answer with `most` remaining evaluation steps.
+    /// A page within the limit is the same as for a larger limit.
+    ///
+    /// # Errors
+    /// `NotFound`; `TooLarge` if the conditions and expressions of the page take more steps.
+    #[boxed]
+    pub async fn get_page_within(
+        self,
+        page: &'p PageId,
+        shown: ContentOptions,
+        most: u32,
+    ) -> Result<CountedPage> {
+        let (platform, actor) = (self.caller.platform, &self.caller.actor());
+        let of = &self.of.to_content_version();
+        let at = platform.locate_content(actor, of).await?;
+        let at = ReadableRevision { reader: at.reader.with_condition_steps(step_limit(most)), ..at };
+        let mut meter = StepMeter::new(most);
+        let read = match at.view.page(page).await? {
+            Some(entry) => platform.read_page_alone(&at, page, entry, shown, &mut meter).await,
+            None => {
+                let is_it = |made: &GeneratedPage| made.id == *page;
+                let made = platform.find_generated_page(&at, &is_it, shown, &UnlimitedMemory).await;
+                made.and_then(|made| made.ok_or_else(|| Error::not_found("page")))
+            }
+        };
+        meter.finish(at.reader.condition_steps(), read)
+    }
+
+    /// Reads a page by its path, case-insensitively, or by a path that redirects to it: a previous path of the page or
+    /// of an ancestor, or a redirect defined in the repository. A current page takes precedence over redirects.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    #[boxed]
+    pub async fn get_page_by_path(self, path: &'p str, shown: ContentOptions) -> Result<RevisionPage> {
+        Ok(self.page_in_turn(PageKey::Path(path), shown, &UnlimitedMemory).await?.0)
+    }
+
+    /// Returns the JSON of [`get_page_by_path`](Self::get_page_by_path). Few large responses are in memory at the same
+    /// time. Before a large one is built, memory is reserved.
+    ///
+    /// # Errors
+    /// `NotFound`; `Unavailable` without free memory.
+    #[boxed]
+    pub async fn get_page_by_path_json(
+        self,
+        path: &'p str,
+        shown: ContentOptions,
+        memory: &'p dyn AnswerMemory,
+    ) -> Result<JsonAnswer> {
+        let (page, turn) = self.page_in_turn(PageKey::Path(path), shown, memory).await?;
+        JsonAnswer::offload_in_turn(page, turn).await
+    }
+}
 
 impl Platform {
     /// Reads a page with its text, and its descendants without text. Also returns the permit to hold a large response
@@ -45,43 +194,12 @@ impl Platform {
         let (filter, shown) = (at.content_filter().await?, at.page_options(shown));
         filter.require(id, &entry).await?;
         let path = at.view.path_of(id).await?.unwrap_or_default();
-        let size = self.page_size(at, id, &entry, shown).await?;
+        let size = page_size(at, &filter, id, &entry, shown).await?;
         let turn = self.answer_turn(at.space(), size, memory).await?;
         let below = self.read_descendants(at, &filter, id, &path, shown).await?;
         let page = self.page_view(at.space(), id, &entry, &path, below, shown)?;
         let page = at.with_content(page, &filter, &path, &entry, shown, &mut StepMeter::default()).await?;
         Ok((page, turn))
-    }
-
-    /// Estimates the size of a response with a page and its descendants.
-    async fn page_size(
-        &self,
-        at: &ReadableRevision,
-        id: &PageId,
-        entry: &PageEntry,
-        shown: ContentOptions,
-    ) -> Result<AnswerSize> {
-        let is_source = shown.evaluated == Evaluated::No && !shown.dereferenced;
-        let is_parsed = shown.format == ContentFormat::Document
-            || shown.refs == MarkdownRefs::Relative
-            || !is_source
-            || at.content_filter().await?.hides();
-        let text = match is_parsed {
-            true => at.view.text(&entry.body, Rendering::Request).await?.to_string(),
-            false => String::new(),
-        };
-        let size = match text.len() {
-            0..LARGE_TEXT => AnswerSize::from_items(0),
-            _ => AnswerSize::from_text(&text),
-        };
-        if at.view.children_after(Some(id), None, 1).await?.is_empty() {
-            return Ok(size);
-        }
-        let tree = at.view.tree().await?;
-        Ok(match tree.get(id) {
-            Some(page) => size.with_pages(tree.descendants(page), shown.variables),
-            None => size,
-        })
     }
 
     /// Reads a page with its text, without its descendants.
@@ -124,9 +242,7 @@ impl Platform {
         let mut read: usize = 0;
         loop {
             read += 1;
-            if read.is_multiple_of(YIELD_INTERVAL) {
-                yield_to_others().await;
-            }
+            yield_after_each(YIELD_INTERVAL, read).await;
             let depth = stack.len();
             let Some(level) = stack.last_mut() else { return Ok(Vec::new()) };
             if let Some((id, entry)) = level.left.next() {
@@ -264,6 +380,31 @@ impl ReadableRevision {
         };
         Ok(run_in_place(|| rewrite_links(text, |link| resolve(&link.destination)).into_owned()))
     }
+}
+
+/// Estimates the size of a response with a page and its descendants.
+async fn page_size(
+    at: &ReadableRevision,
+    filter: &ContentFilter,
+    id: &PageId,
+    entry: &PageEntry,
+    shown: ContentOptions,
+) -> Result<AnswerSize> {
+    let is_source = shown.format == ContentFormat::Markdown
+        && shown.refs != MarkdownRefs::Relative
+        && shown.evaluated == Evaluated::No
+        && !shown.dereferenced
+        && !filter.hides();
+    let text = if is_source { 0 } else { at.view.text(&entry.body, Rendering::Request).await?.len() };
+    let size = if text < LARGE_TEXT { AnswerSize::from_items(0) } else { AnswerSize::from_text(text) };
+    if at.view.children_after(Some(id), None, 1).await?.is_empty() {
+        return Ok(size);
+    }
+    let tree = at.view.tree().await?;
+    Ok(match tree.get(id) {
+        Some(page) => size.with_pages(tree.descendants(page), shown.variables),
+        None => size,
+    })
 }
 
 /// Returns the page of the same space that a reference targets, and the anchor to append to its address.

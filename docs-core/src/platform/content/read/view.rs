@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{ContentOptions, ReadableRevision};
 use crate::{
     Error, Result,
-    content::{FileEntry, PageEntry, PageKind, ReusableEntry, clash_field, gitsync, yield_to_others},
+    content::{FileEntry, PageEntry, PageKind, ReusableEntry, clash_field, gitsync, yield_after_each},
     model::{
         ChangeRequest, ChangeRequestId, ComputedPage, ContentRef, DocumentPage, FileId, GitCommit, GroupPage,
         Icon, JsonText, LinkPage, PageBase, PageConflict, PageId, PageUrls, ReusableContent, ReusableId,
@@ -199,9 +199,7 @@ impl Platform {
         let mut views = Vec::with_capacity(files.len());
         for (id, file) in files {
             views.push(self.file_view(at.space(), &at.bearer, id, file, shown)?);
-            if views.len() % FILE_YIELD_INTERVAL == 0 {
-                yield_to_others().await;
-            }
+            yield_after_each(FILE_YIELD_INTERVAL, views.len()).await;
         }
         Ok(views)
     }

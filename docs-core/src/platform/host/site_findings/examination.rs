@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use super::statuses::{self, StatusChange};
 use crate::{
     Error, Result,
-    content::yield_to_others,
+    content::yield_after_each,
     model::{
         BASE32, SettableFindingStatus, SiteFindingId, SiteFindingSeverity, SiteFindingStatus, SpaceId,
         Timestamp,
@@ -103,9 +103,7 @@ impl Platform {
         let broken = self.broken_targets(actor, &spaces).await?;
         let mut findings = Vec::with_capacity(broken.targets.len());
         for (named, target) in broken.targets.into_iter().enumerate() {
-            if named % YIELD_INTERVAL == YIELD_INTERVAL - 1 {
-                yield_to_others().await;
-            }
+            yield_after_each(YIELD_INTERVAL, named + 1).await;
             let id = finding_id(&spaces.get(target.space).0.id, &target.destination)?;
             let status = stored.as_ref().and_then(|stored| stored.statuses.get(&id));
             let created_at = times[target.space];

@@ -7,7 +7,7 @@ use crate::{
     Error, Result,
     content::{
         Body, ConditionalTargets, LinkSource, LinkTarget, Rendering, document, run_in_place, run_on_text,
-        yield_to_others,
+        yield_after_each,
     },
     model::{PageId, Variables},
     platform::kernel::tenant_queue::WorkPermit,
@@ -94,9 +94,7 @@ impl ContentFilter {
                 return Ok(true);
             }
             for (at, (source, is_conditional)) in items.iter().enumerate() {
-                if at % YIELD_INTERVAL == YIELD_INTERVAL - 1 {
-                    yield_to_others().await;
-                }
+                yield_after_each(YIELD_INTERVAL, at + 1).await;
                 if self.uses.all.get().is_none() && !self.uses.budget.lock().take_source() {
                     return Ok(false);
                 }
