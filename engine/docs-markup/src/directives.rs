@@ -5,6 +5,7 @@
 //! place of the directives ([`Expansions::expand`]). After an edit of the page, the results still apply to the
 //! directives that it keeps. In pages of mdBook, hidden lines of Rust code are not shown, and admonitions are hints.
 
+mod conditions;
 mod fences;
 mod resolve;
 mod scan;
@@ -58,7 +59,8 @@ impl Expansions {
         let mut out = String::with_capacity(source.len());
         let mut left = MAX_EXPANDED_BYTES.saturating_sub(source.len());
         let mut line_breaks = HashMap::new();
-        scan(source, self.format, Place::Text, &mut |token| match token {
+        let book = |name: &str| self.text.get(&format!("book {name}")).cloned();
+        scan(source, self.format, Place::Text, &book, &mut |token| match token {
             Token::Text(text) => out.push_str(text),
             Token::Literal(text) => out.push_str(&text),
             Token::Hidden => {}

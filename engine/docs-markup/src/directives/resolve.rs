@@ -1,6 +1,9 @@
 //! Resolution of directives with the files of a repository.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::{
+    cell::RefCell,
+    collections::{BTreeSet, HashMap, HashSet},
+};
 
 use super::{
     Expansions, MAX_EXPANDED_BYTES, count_line_breaks,
@@ -100,7 +103,12 @@ pub fn resolve(
     };
     let mut seen = HashSet::new();
     let (mut has_any, mut is_plain) = (false, true);
-    scan(text, config.format, Place::Text, &mut |token| match token {
+    let in_conditions = RefCell::new(BTreeSet::new());
+    let book = |name: &str| {
+        in_conditions.borrow_mut().insert(name.to_owned());
+        config.book.get(name).cloned()
+    };
+    scan(text, config.format, Place::Text, &book, &mut |token| match token {
         Token::Text(_) => {}
         Token::Literal(_) | Token::Hidden | Token::Value(_) => is_plain = false,
         Token::Directive(directive) => {
@@ -111,6 +119,14 @@ pub fn resolve(
             }
         }
     });
+    // The conditions are evaluated again when the page is shown.
+    for name in in_conditions.into_inner() {
+        let directive = Directive::of_book(&name);
+        if seen.insert((directive.place, directive.key())) {
+            let value = resolver.value(&directive);
+            resolver.insert(&directive, value);
+        }
+    }
     let has_raw = config.format == BookFormat::HonKit && text.contains("raw");
     if !resolver.out.unread.is_empty() {
         resolver.budget.result_bytes = result_bytes;
@@ -251,7 +267,9 @@ impl<'r> Resolver<'r> {
         }
         self.stack.push(path);
         let mut out = String::with_capacity(text.len());
-        scan(&text, self.config.format, place, &mut |token| match token {
+        let config = self.config;
+        let book = |name: &str| config.book.get(name).cloned();
+        scan(&text, self.config.format, place, &book, &mut |token| match token {
             Token::Text(text) => out.push_str(text),
             Token::Literal(text) => out.push_str(&text),
             Token::Hidden => {}

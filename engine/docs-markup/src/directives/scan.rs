@@ -1,8 +1,14 @@
 //! Scanner for directives. Its time is linear in the length of the text.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
-use super::fences::{Fence, FenceKind, hint_line, visible_code};
+use super::{
+    conditions::{Conditions, is_true},
+    fences::{Fence, FenceKind, hint_line, visible_code},
+};
 use crate::gitsync::BookFormat;
 
 /// A part of a text.
@@ -40,7 +46,19 @@ pub(super) enum Place {
     Code,
 }
 
-impl Directive<'_> {
+impl<'t> Directive<'t> {
+    /// Returns the directive that shows a value of the book.
+    pub(super) const fn of_book(name: &'t str) -> Self {
+        Self {
+            name: "book",
+            arguments: name,
+            place: Place::Text,
+            prefix: "",
+            hides_lines: false,
+            fallback: "",
+        }
+    }
+
     /// Returns the identity of the directive in the expansions of a page.
     pub(super) fn key(&self) -> String {
         format!("{} {}", self.name, self.arguments)
@@ -53,20 +71,22 @@ const MDBOOK: [&str; 5] = ["include", "rustdoc_include", "playground", "playpen"
 /// Maximum length of a directive in bytes. A longer one is text. It bounds the time for lines with many beginnings.
 const MAX_DIRECTIVE_BYTES: usize = 500;
 
-/// Calls `visit` with all parts of a text, in order. `place` is the place of the text itself.
-pub(super) fn scan<'t>(text: &'t str, format: BookFormat, place: Place, visit: &mut dyn FnMut(Token<'t>)) {
-    let mut scanner = Scanner {
-        format,
-        place,
-        fences: Vec::new(),
-        is_raw: false,
-        is_in_span: false,
-        values: HashMap::new(),
-        visit,
-    };
-    for line in text.split_inclusive('\n') {
-        scanner.line(line);
+/// Calls `visit` with all shown parts of a text, in order. `place` is the place of the text itself, and `book` returns
+/// the values of the book for conditions.
+pub(super) fn scan<'t>(
+    text: &'t str,
+    format: BookFormat,
+    place: Place,
+    book: &dyn Fn(&str) -> Option<String>,
+    visit: &mut dyn FnMut(Token<'t>),
+) {
+    let mut conditions = Conditions::new(HashSet::new());
+    if format == BookFormat::HonKit && text.contains("endif") {
+        let ignore = &mut |_: Token<'t>| {};
+        let scanner = Scanner::new(format, place, Conditions::collecting(), book, ignore);
+        conditions = Conditions::new(scanner.read(text).conditions.into_matched());
     }
+    let scanner = Scanner::new(format, place, conditions, book, visit).read(text);
     for _ in scanner.fences.iter().filter(|fence| fence.kind == FenceKind::Admonition) {
         (scanner.visit)(Token::Literal(Cow::Borrowed("\n{% endhint %}\n")));
     }
@@ -74,6 +94,10 @@ pub(super) fn scan<'t>(text: &'t str, format: BookFormat, place: Place, visit: &
 
 struct Scanner<'v, 't> {
     format: BookFormat,
+    /// The offset of the current line.
+    offset: usize,
+    conditions: Conditions,
+    book: &'v dyn Fn(&str) -> Option<String>,
     /// The place of the text outside of its own code blocks.
     place: Place,
     /// The open fences. Only an admonition contains others.
@@ -109,7 +133,43 @@ fn after_list_marks(line: &str) -> &str {
     }
 }
 
-impl<'t> Scanner<'_, 't> {
+impl<'v, 't> Scanner<'v, 't> {
+    fn new(
+        format: BookFormat,
+        place: Place,
+        conditions: Conditions,
+        book: &'v dyn Fn(&str) -> Option<String>,
+        visit: &'v mut dyn FnMut(Token<'t>),
+    ) -> Self {
+        Self {
+            format,
+            offset: 0,
+            conditions,
+            book,
+            place,
+            fences: Vec::new(),
+            is_raw: false,
+            is_in_span: false,
+            values: HashMap::new(),
+            visit,
+        }
+    }
+
+    fn read(mut self, text: &'t str) -> Self {
+        for line in text.split_inclusive('\n') {
+            self.line(line);
+            self.offset += line.len();
+        }
+        self
+    }
+
+    /// Visits a part, unless a condition hides it.
+    fn emit(&mut self, token: Token<'t>) {
+        if !self.conditions.is_hidden() {
+            (self.visit)(token);
+        }
+    }
+
     fn line(&mut self, line: &'t str) {
         if self.place == Place::Text && self.fence(line) {
             return;
@@ -117,12 +177,12 @@ impl<'t> Scanner<'_, 't> {
         match self.format {
             BookFormat::MdBook if self.hides_lines() => match visible_code(line) {
                 Some(Cow::Borrowed(_)) => self.mdbook(line),
-                Some(shown) => (self.visit)(Token::Literal(shown)),
-                None => (self.visit)(Token::Hidden),
+                Some(shown) => self.emit(Token::Literal(shown)),
+                None => self.emit(Token::Hidden),
             },
             BookFormat::MdBook => self.mdbook(line),
             BookFormat::HonKit => self.honkit(line),
-            BookFormat::Native => (self.visit)(Token::Text(line)),
+            BookFormat::Native => self.emit(Token::Text(line)),
         }
     }
 
@@ -134,7 +194,7 @@ impl<'t> Scanner<'_, 't> {
         {
             let kind = self.fences.pop().map(|fence| fence.kind);
             if kind == Some(FenceKind::Admonition) {
-                (self.visit)(Token::Literal(Cow::Owned(line.replacen(content, "{% endhint %}", 1))));
+                self.emit(Token::Literal(Cow::Owned(line.replacen(content, "{% endhint %}", 1))));
                 return true;
             }
             return false;
@@ -148,7 +208,7 @@ impl<'t> Scanner<'_, 't> {
         self.fences.push(fence);
         if is_admonition {
             let hint = hint_line(line, content, info);
-            (self.visit)(Token::Literal(Cow::Owned(hint)));
+            self.emit(Token::Literal(Cow::Owned(hint)));
         }
         is_admonition
     }
@@ -174,12 +234,12 @@ impl<'t> Scanner<'_, 't> {
         // Other template languages have tags of the same form.
         let is_example = self.format == BookFormat::HonKit && name == "include" && place == Place::Code;
         let fallback = if is_example { source } else { "" };
-        (self.visit)(Token::Directive(Directive { name, arguments, place, prefix, hides_lines, fallback }));
+        self.emit(Token::Directive(Directive { name, arguments, place, prefix, hides_lines, fallback }));
     }
 
     fn text(&mut self, text: &'t str) {
         if !text.is_empty() {
-            (self.visit)(Token::Text(text));
+            self.emit(Token::Text(text));
         }
     }
 
@@ -194,7 +254,7 @@ impl<'t> Scanner<'_, 't> {
                 && line[start..].starts_with("{{#")
             {
                 self.text(&line[done..start - 1]);
-                (self.visit)(Token::Literal(Cow::Borrowed(&line[start..last])));
+                self.emit(Token::Literal(Cow::Borrowed(&line[start..last])));
                 (done, at) = (last, last);
                 continue;
             }
@@ -225,6 +285,8 @@ impl<'t> Scanner<'_, 't> {
     fn honkit(&mut self, line: &'t str) {
         let (prefix, mut done, mut at) = (split_prefix(line).0, 0, 0);
         self.is_in_span = false;
+        // The backticks before the current position.
+        let (mut counted, mut is_in_code) = (0, false);
         let (mut tag_ends, mut value_ends) = (Ends::new(line, "%}"), Ends::new(line, "}}"));
         while let Some(start) = line[at..].find('{').map(|start| at + start) {
             at = start + 1;
@@ -235,6 +297,20 @@ impl<'t> Scanner<'_, 't> {
             };
             let Some(end) = ends.next_from(at + 1) else { continue };
             let inside = line[at + 1..end].trim_matches('-').trim();
+            is_in_code ^= !line[counted..start].matches('`').count().is_multiple_of(2);
+            counted = start;
+            if is_tag && !is_in_code && !self.is_raw && self.current_place() == Place::Text {
+                let (name, condition) = inside.split_once(char::is_whitespace).unwrap_or((inside, ""));
+                let offset = self.offset + start;
+                if self.conditions.accepts(name, offset) {
+                    self.honkit_text(&line[done..start]);
+                    self.emit(Token::Hidden);
+                    let is_true = self.is_true(condition);
+                    self.conditions.apply(name, offset, is_true);
+                    (done, at) = (end + 2, end + 2);
+                    continue;
+                }
+            }
             match self.honkit_action(inside, is_tag) {
                 HonkitAction::Keep => continue,
                 HonkitAction::Raw(is_raw) => {
@@ -243,7 +319,7 @@ impl<'t> Scanner<'_, 't> {
                 }
                 HonkitAction::Show(value) => {
                     self.honkit_text(&line[done..start]);
-                    (self.visit)(value.map_or(Token::Hidden, Token::Value));
+                    self.emit(value.map_or(Token::Hidden, Token::Value));
                 }
                 HonkitAction::Directive(found) => {
                     self.honkit_text(&line[done..start]);
@@ -253,6 +329,14 @@ impl<'t> Scanner<'_, 't> {
             (done, at) = (end + 2, end + 2);
         }
         self.honkit_text(&line[done..]);
+    }
+
+    /// Evaluates a condition with the values of the book and of the text.
+    fn is_true(&self, condition: &str) -> bool {
+        is_true(condition, &|name: &str| match name.strip_prefix("book.") {
+            Some(name) => (self.book)(name).map(Cow::Owned),
+            None => self.values.get(name).map(|value| Cow::Borrowed(*value)),
+        })
     }
 
     fn honkit_action(&mut self, inside: &'t str, is_tag: bool) -> HonkitAction<'t> {
@@ -278,6 +362,9 @@ impl<'t> Scanner<'_, 't> {
 
     /// Defines a value by `set name = value`. Another expression than a literal or a defined value has no value.
     fn define(&mut self, inside: &'t str) -> HonkitAction<'t> {
+        if self.conditions.is_hidden() {
+            return HonkitAction::Keep;
+        }
         let definition = inside.strip_prefix("set").filter(|rest| rest.starts_with([' ', '\t']));
         let Some((name, written)) = definition.and_then(|rest| rest.split_once('=')) else {
             return HonkitAction::Keep;
@@ -309,7 +396,7 @@ impl<'t> Scanner<'_, 't> {
         let was_in_span = self.is_in_span;
         self.is_in_span ^= !text.matches('`').count().is_multiple_of(2);
         if is_tagged && !was_in_span && !text.contains('`') {
-            (self.visit)(Token::Literal(Cow::Owned(text.replace("{%", "\\{%"))));
+            self.emit(Token::Literal(Cow::Owned(text.replace("{%", "\\{%"))));
         } else {
             self.text(text);
         }

@@ -289,6 +289,40 @@ fn honkit_templates_are_evaluated() {
 }
 
 #[test]
+fn conditions_of_honkit_select_a_branch() {
+    let config = RepoConfig::from_honkit(
+        "{\"variables\": {\"edition\": \"web\", \"beta\": false}}",
+        &RepoPath::default(),
+    );
+    let known = [("src/a.md", "{% if book.beta %}x{% else %}included{% endif %}")];
+    for (text, expected) in [
+        ("{% if book.edition == 'web' %}a{% else %}b{% endif %}\n", "a\n"),
+        ("{% if book.beta %}\na\n{% elif book.edition %}\nb\n{% else %}\nc\n{% endif %}\nd\n", "\nb\n\nd\n"),
+        ("{%- if book.none -%}a{%- endif -%}b", "b"),
+        ("{% set v = 2 %}{% if v > 1 %}a{% endif %}", "a"),
+        // Only what is shown counts.
+        (
+            "{% if book.none %}{% set v = 2 %}{% include '/gone.rs' %}{% endif %}{% if v %}a{% else %}b{% endif %}",
+            "b",
+        ),
+        (
+            "{% if book.edition %}{% if book.beta %}a{% endif %}b{% else %}{% if book.edition %}c{% endif %}{% endif %}",
+            "b",
+        ),
+        ("{% if book.none %}a{% include './a.md' %}{% else %}{% include './a.md' %}{% endif %}", "included"),
+        // Examples, and conditions without an end, are text.
+        ("`{% if book.none %}` a {% endif %}", "`{% if book.none %}` a {% endif %}"),
+        ("{% if book.none %} a\n\nb\n", "{% if book.none %} a\n\nb\n"),
+        ("```\n{% if book.none %}\n{% endif %}\n```\n", "```\n{% if book.none %}\n{% endif %}\n```\n"),
+        ("{% raw %}{% if a %}{% endraw %}{% if true %}b{% endif %}", "\\{% if a %}b"),
+        ("{% else %} a {% endif %}", "{% else %} a {% endif %}"),
+        ("{% if book.none %}{{ book.edition }}{% endif %}{% if f(1) %}c{% else %}d{% endif %}", "c"),
+    ] {
+        assert_eq!(shown(&config, text, &known), (expected.to_owned(), vec![]), "{text}");
+    }
+}
+
+#[test]
 fn values_of_a_page_of_honkit_are_shown() {
     let config = RepoConfig::from_honkit("{\"variables\": {\"v\": 2}}", &RepoPath::default());
     let known = [("src/a.md", "{% set x = 'own' %}{{ x }} {{ y }}")];
