@@ -141,7 +141,7 @@ impl<'a> ExportPlan<'a> {
     /// interprets.
     pub fn written_to(&self, path: &RepoPath) -> Result<RepoPath, FormatError> {
         unsafe_names::check(path)?;
-        let source = self.repository.tree.file(path)?.map_or_else(|| path.clone(), |file| file.source);
+        let source = self.repository.tree.written_to(path)?;
         unsafe_names::check(&source)?;
         Ok(source)
     }

@@ -16,8 +16,7 @@ use super::{
 /// precedence.
 ///
 /// # Errors
-/// [`FormatError`] if a Markdown file is the target of a symbolic link that leaves the repository or is circular, or
-/// is too large.
+/// [`FormatError`] if a Markdown file is too large.
 pub fn infer(config: &RepoConfig, tree: &RepoTree) -> Result<Summary, FormatError> {
     let mut walk = FolderWalk { tree, builder: TreeBuilder::default(), too_deep: 0 };
     let mut files: Vec<_> = tree

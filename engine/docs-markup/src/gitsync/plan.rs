@@ -132,9 +132,8 @@ impl ImportPlan {
     /// # Errors
     /// [`FormatError`] if there is no page, if there are more than [`MAX_PAGES`], if the table of contents is larger
     /// than [`MAX_SUMMARY_BYTES`](super::MAX_SUMMARY_BYTES), if it or the tree derived from the folders has more than
-    /// [`MAX_ITEMS`] items, if the variables are larger than [`MAX_CONFIG_BYTES`], and if a required file is the
-    /// target of a symbolic link that leaves the repository or is circular, or is larger than
-    /// [`MAX_FILE_BYTES`](docs_model::MAX_FILE_BYTES).
+    /// [`MAX_ITEMS`] items, if the variables are larger than [`MAX_CONFIG_BYTES`], and if a required file is larger
+    /// than [`MAX_FILE_BYTES`](docs_model::MAX_FILE_BYTES).
     ///
     /// # Example
     /// ```
@@ -192,8 +191,7 @@ impl ImportPlan {
     /// files, and unlisted Markdown is not imported.
     ///
     /// # Errors
-    /// [`FormatError`] if the file is the target of a symbolic link that leaves the repository or is circular, or is
-    /// too large.
+    /// [`FormatError`] if the file is too large.
     pub fn refer(&mut self, tree: &RepoTree, path: &RepoPath) -> Result<Option<&PlannedAsset>, FormatError> {
         if self.texts.contains(path) || path.is_markdown() {
             return Ok(None);

@@ -97,7 +97,7 @@ impl Summary {
     ///
     /// # Errors
     /// [`FormatError`] if the text is larger than [`MAX_SUMMARY_BYTES`] or has more than [`MAX_ITEMS`] items, and if
-    /// a listed file is the target of a symbolic link that leaves the repository or is circular, or is too large.
+    /// a listed file is too large.
     pub fn read(text: &str, config: &RepoConfig, tree: &RepoTree) -> Result<Self, FormatError> {
         check_size(&config.summary, text, MAX_SUMMARY_BYTES)?;
         let mut warnings = Warnings::default();

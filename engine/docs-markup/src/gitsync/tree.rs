@@ -41,8 +41,8 @@ pub struct PlannedFile {
 
 /// The files of a commit, by path.
 ///
-/// Symbolic links are resolved when a file is looked up. A link that points outside the repository or is circular only
-/// causes an error then, so unused links do not fail an import. Submodules are left out with a warning.
+/// Symbolic links are resolved when a file is looked up. A link that points outside the repository or is circular has
+/// no file. Such links and submodules are left out with a warning.
 #[derive(Clone, Debug, Default)]
 pub struct RepoTree {
     nodes: BTreeMap<RepoPath, RepoNode>,
@@ -77,14 +77,32 @@ impl RepoTree {
         for entry in entries {
             tree.add(entry);
         }
+        let mut links: Vec<&RepoPath> = tree.links.keys().collect();
+        links.sort_unstable();
+        let broken = links.into_iter().filter_map(|link| tree.resolve(link).err());
+        let broken: Vec<FormatError> = broken.collect();
+        for error in broken {
+            match error {
+                FormatError::LinkLoops { link } => {
+                    tree.warnings.push(&link, None, "skipped symbolic link: it is circular");
+                }
+                FormatError::LinkLeaves { link } => {
+                    tree.warnings.push(
+                        &link,
+                        None,
+                        "skipped symbolic link: it must stay within the repository",
+                    );
+                }
+                _ => {}
+            }
+        }
         tree
     }
 
     /// Returns the file at a path, following symbolic links, or `None` if it is missing or a folder.
     ///
     /// # Errors
-    /// [`FormatError::LinkLeaves`], [`FormatError::LinkLoops`]; [`FormatError::FileTooLarge`] if it is larger than
-    /// [`MAX_FILE_BYTES`].
+    /// [`FormatError::FileTooLarge`] if it is larger than [`MAX_FILE_BYTES`].
     pub fn file(&self, path: &RepoPath) -> Result<Option<PlannedFile>, FormatError> {
         self.file_within(path, MAX_FILE_BYTES)
     }
@@ -95,12 +113,22 @@ impl RepoTree {
     /// # Errors
     /// The errors of [`file`](Self::file), with `limit` instead of [`MAX_FILE_BYTES`].
     pub fn file_within(&self, path: &RepoPath, limit: u64) -> Result<Option<PlannedFile>, FormatError> {
-        let source = self.resolve(path)?;
+        let Ok(source) = self.resolve(path) else { return Ok(None) };
         let Some(&RepoNode::File { size, is_executable }) = self.nodes.get(&source) else { return Ok(None) };
         if size > limit {
             return Err(FormatError::FileTooLarge { file: source, size, limit });
         }
         Ok(Some(PlannedFile { path: path.clone(), source, size, is_executable }))
+    }
+
+    /// Returns the path to write for a path, after symbolic links.
+    ///
+    /// # Errors
+    /// [`FormatError::LinkLeaves`], [`FormatError::LinkLoops`].
+    pub(super) fn written_to(&self, path: &RepoPath) -> Result<RepoPath, FormatError> {
+        let source = self.resolve(path)?;
+        let is_file = matches!(self.nodes.get(&source), Some(RepoNode::File { .. }));
+        Ok(if is_file { source } else { path.clone() })
     }
 
     /// Resolves the path in a link: to the file at the path, else the README of the folder at the path, else the only
@@ -166,7 +194,7 @@ impl RepoTree {
     /// # Errors
     /// The errors of [`file`](Self::file).
     pub fn readme(&self, folder: &RepoPath) -> Result<Option<RepoPath>, FormatError> {
-        Ok(self.readmes.get(&self.resolve(folder)?).cloned())
+        Ok(self.resolve(folder).ok().and_then(|folder| self.readmes.get(&folder).cloned()))
     }
 
     /// Returns the paths of all files and symbolic links below a folder, in order.
@@ -339,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn escaping_and_cyclic_symlinks_are_errors() {
+    fn escaping_and_cyclic_symlinks_are_left_out() {
         let tree = tree(&[
             ("up.md", link("../secret")),
             ("etc.md", link("/etc/passwd")),
@@ -349,12 +377,18 @@ mod tests {
             ("dangling.md", link("nothing.md")),
             ("nul.md", link("a\0b")),
         ]);
+        let warnings: Vec<String> = tree.warnings().iter().map(ToString::to_string).collect();
         for name in ["up.md", "etc.md", "nul.md"] {
-            assert_eq!(tree.file(&path(name)), Err(FormatError::LinkLeaves { link: path(name) }));
+            assert_eq!(tree.file(&path(name)), Ok(None));
+            assert_eq!(tree.written_to(&path(name)), Err(FormatError::LinkLeaves { link: path(name) }));
+            let warning = format!("{name}: skipped symbolic link: it must stay within the repository");
+            assert!(warnings.contains(&warning), "{warnings:?}");
         }
         for name in ["a.md", "self", "self/x/y"] {
-            assert_eq!(tree.file(&path(name)), Err(FormatError::LinkLoops { link: path(name) }));
+            assert_eq!(tree.file(&path(name)), Ok(None));
+            assert_eq!(tree.written_to(&path(name)), Err(FormatError::LinkLoops { link: path(name) }));
         }
+        assert!(warnings.contains(&"self: skipped symbolic link: it is circular".to_owned()), "{warnings:?}");
         assert_eq!(tree.file(&path("dangling.md")), Ok(None));
     }
 

@@ -72,7 +72,7 @@ impl Importer<'_> {
 
     /// Returns the permanent destination of a reference: a link with the id, or a URL at the Git host.
     fn permanent_destination(&self, reference: &Reference, tree: &RepoTree) -> Option<String> {
-        // A symbolic link that leaves the repository has already caused an error if it matters for the import.
+        // A file that is too large has already caused an error if it matters for the import.
         let file = tree.locate_linked(&reference.path).ok().flatten()?;
         let anchor = reference.anchor.as_ref().map(|anchor| format!("#{anchor}")).unwrap_or_default();
         if let Some(id) = self.pages.get(&file.path) {
