@@ -36,8 +36,8 @@ pub use content::{
         ValueDetail, VariableDetail,
     },
     read::{
-        ContentOptions, ContentSnapshot, CountedPage, MarkdownRefs, PageAddress, PageRedirect, ShownDocument,
-        TaggedRevision, open_site::OpenSite,
+        ContentOptions, ContentSnapshot, CountedPage, DocumentOptions, MarkdownRefs, PageAddress,
+        PageRedirect, ShownDocument, TaggedRevision, open_site::OpenSite,
     },
 };
 pub use exchange::{

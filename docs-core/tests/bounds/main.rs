@@ -15,7 +15,7 @@ use bytes::Bytes;
 use docs_convert::DocumentConverter;
 use docs_core::{
     Actor, ErrorKind, Platform, Result,
-    content::{Evaluated, markdown::MAX_FRONT_MATTER_BYTES},
+    content::{Evaluated, document::parse, markdown::MAX_FRONT_MATTER_BYTES},
     model::{
         Block, BlockKind, EditMode, ImportContent, ImportContentResult, ImportGitRepository, JobState,
         MAX_PAGE_BYTES, OrgId, RevisionPage, SpaceId, UpdateSpace,
@@ -382,15 +382,27 @@ async fn memory_is_proportional_to_input_for_nested_quotes() {
     let RevisionPage::Document(page) = &pages[0] else { panic!("{pages:?}") };
     let content = || setting.platform.as_actor(&setting.admin).space(&setting.space).content();
     measured.restart();
-    let document = content().get_page_document(&page.base.id, Evaluated::No).await.expect("read");
+    let document = content().get_page_document(&page.base.id, Evaluated::No.into()).await.expect("read");
     let first = measured.peak();
     assert!(first < 40 * text.len(), "{first} bytes for {}", text.len());
     let is_kept = |block: &Block| matches!(block.kind, BlockKind::Paragraph { .. });
     assert!(document.nodes.iter().all(is_kept), "what takes too many readings is kept as it is");
     measured.restart();
-    let again = content().get_page_document(&page.base.id, Evaluated::No).await.expect("read");
+    let again = content().get_page_document(&page.base.id, Evaluated::No.into()).await.expect("read");
     assert_eq!(again, document);
     assert!(measured.peak() < first / 4, "it is not read again: {} MB", measured.peak() / MB);
+}
+
+#[test]
+fn memory_is_proportional_to_input_for_unused_footnotes() {
+    for text in ["[^a]: b\n[a]: b\n", "[^a]: b\n\nc\n\n", "[^a]: b\n"] {
+        let text = text.repeat(128 * 1_024 / text.len());
+        let measured = Measured::begin();
+        let document = parse(&text);
+        let peak = measured.peak();
+        assert!(peak < 50 * text.len(), "{peak} bytes for {}", text.len());
+        drop(document);
+    }
 }
 
 /// Tests every source that accepts HTML.

@@ -9,10 +9,11 @@ use docs_core::{
         ContentFormat, Document, FileId, List, PageId, Pages, ReusableContent, ReusableId, Revision,
         RevisionFile, RevisionId, RevisionPage, RevisionSemanticChanges, SpaceId,
     },
-    platform::{ContentHandle, ContentOptions, ContentVersion, EntityTag, JsonAnswer, MarkdownRefs},
+    platform::{
+        ContentHandle, ContentOptions, ContentVersion, DocumentOptions, EntityTag, JsonAnswer, MarkdownRefs,
+    },
 };
 use poem_openapi::OpenApi;
-use serde::Serialize;
 
 use super::{ApiResult, ApiTag, AsCaller as _, Auth, MaybeAuth, PageQuery, Path, Query, Reply};
 use crate::{
@@ -140,13 +141,6 @@ async fn cacheable_pages<T: Send>(
         _ => None,
     };
     Ok(cacheable_by_tag(tag, known, read).await?.into_json_of())
-}
-
-/// Serializes a response off the async threads.
-async fn offload<T: Serialize + Send + 'static>(
-    read: impl Future<Output = Result<T>> + Send,
-) -> Result<JsonAnswer> {
-    JsonAnswer::offload(read.await?).await
 }
 
 /// Returns a complete revision, which is not read if the client has cached it. Clients must revalidate the response,
@@ -485,13 +479,17 @@ impl Documents {
     async fn document(
         &self,
         auth: MaybeAuth,
+        known: ClientCache,
+        memory: ResponseMemory,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "documentId")] document: Path<String>,
         /// Accepted for compatibility; both versions are identical.
         #[oai(name = "schema")]
         _schema: Query<DocumentSchema>,
-    ) -> ApiResult<Reply<Document>> {
-        Ok(Reply(auth.caller(&self.0).space(&space).get_document(&document).await?))
+    ) -> ApiResult<CacheableReply<Document>> {
+        let space = auth.caller(&self.0).space(&space);
+        let read = space.get_document_json(&document, memory.limit());
+        Ok(cacheable_by_tag(None, known, read).await?.into_json_of())
     }
 
     /// Get the document of a page of a revision
@@ -506,6 +504,7 @@ impl Documents {
         &self,
         auth: MaybeAuth,
         known: ClientCache,
+        memory: ResponseMemory,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "revisionId")] revision: Path<RevisionId>,
         #[oai(name = "pageId")] page: Path<PageId>,
@@ -517,15 +516,9 @@ impl Documents {
         let of = ContentVersion::revision(space.0, revision.0);
         let content = auth.caller(&self.0).content(&of);
         let evaluated = evaluated.0.unwrap_or_default();
-        match dereferenced.0 {
-            None | Some(Dereferenced::No) => {
-                cacheable_pages(content, known, offload(content.get_page_document(&page, evaluated))).await
-            }
-            Some(Dereferenced::All | Dereferenced::ReusableContents) => {
-                cacheable_pages(content, known, offload(content.get_expanded_document(&page, evaluated)))
-                    .await
-            }
-        }
+        let dereferenced = !matches!(dereferenced.0, None | Some(Dereferenced::No));
+        let shown = DocumentOptions { evaluated, dereferenced };
+        cacheable_pages(content, known, content.get_page_document_json(&page, shown, memory.limit())).await
     }
 
     /// Get the document of a reusable content of a revision
@@ -540,6 +533,7 @@ impl Documents {
         &self,
         auth: MaybeAuth,
         known: ClientCache,
+        memory: ResponseMemory,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "revisionId")] revision: Path<RevisionId>,
         #[oai(name = "reusableContentId")] reusable: Path<ReusableId>,
@@ -548,7 +542,8 @@ impl Documents {
     ) -> ApiResult<CacheableReply<Document>> {
         let of = ContentVersion::revision(space.0, revision.0);
         let content = auth.caller(&self.0).content(&of);
-        let document = content.get_reusable_document(&reusable, evaluated.0.unwrap_or_default());
-        cacheable_pages(content, known, offload(document)).await
+        let evaluated = evaluated.0.unwrap_or_default();
+        let read = content.get_reusable_document_json(&reusable, evaluated, memory.limit());
+        cacheable_pages(content, known, read).await
     }
 }

@@ -71,8 +71,13 @@ async fn long_computed_documents_are_cut_and_need_memory() {
 
 /// Reads content of a space with this limit. Returns the status and the requested bytes.
 async fn read(s: &Server, space: &str, path: &str, limit: usize) -> (StatusCode, usize) {
+    read_in_space(s, space, &format!("/content{path}"), limit).await
+}
+
+/// Reads a part of a space with this limit. Returns the status and the requested bytes.
+async fn read_in_space(s: &Server, space: &str, path: &str, limit: usize) -> (StatusCode, usize) {
     let memory = Recorded { limit, ..Recorded::default() };
-    let request = s.client.get(format!("/v1/spaces/{space}/content{path}"));
+    let request = s.client.get(format!("/v1/spaces/{space}{path}"));
     let request = request.header("authorization", format!("Bearer {}", s.admin));
     let response = request.data(ResponseMemory::new(memory.clone())).send().await.0;
     (response.status(), memory.requested.load(Ordering::Relaxed))
@@ -121,6 +126,44 @@ async fn large_pages_need_free_memory() {
     for (page, query) in small {
         let path = format!("/page/{page}?{query}");
         assert_eq!(read(&s, &space, &path, 0).await, (StatusCode::OK, 0), "{query}");
+    }
+}
+
+#[tokio::test]
+async fn large_documents_need_free_memory() {
+    let s = Server::new().await;
+    let space = s.space().await;
+    let texts = ["* item\n".repeat(10_000), "Short.".to_owned()];
+    let request = s.request(&space).await;
+    let title = |text: &String| format!("{} bytes", text.len());
+    let reusable = |text: &String| {
+        let document = json!({ "markdown": text });
+        json!({ "operation": "insert_reusable_content", "title": title(text), "document": document })
+    };
+    let changes: Vec<Value> =
+        texts.iter().map(|text| page(None, text)).chain(texts.iter().map(reusable)).collect();
+    s.post(&format!("{request}/content"), 200, json!({ "changes": changes })).await;
+    s.post(&format!("{request}/merge"), 200, json!({})).await;
+    let revision = s.get(&format!("/v1/spaces/{space}/content")).await;
+    let text = |value: &Value| value.as_str().expect("text").to_owned();
+    let of = format!("/revisions/{}", text(&revision["id"]));
+    for (at, is_large) in [(0, true), (1, false)] {
+        let page = &revision["pages"][at];
+        let mut reusables = revision["reusableContents"].as_array().expect("a list").iter();
+        let reusable = reusables.find(|own| own["title"] == title(&texts[at])).expect("reusable content");
+        for path in [
+            format!("/documents/{}", text(&page["documentId"])),
+            format!("{of}/page/{}/document", text(&page["id"])),
+            format!("{of}/page/{}/document?dereferenced=true", text(&page["id"])),
+            format!("{of}/reusable-contents/{}/document", text(&reusable["id"])),
+        ] {
+            let (status, requested) = read_in_space(&s, &space, &path, usize::MAX).await;
+            assert_eq!((status, requested > 0), (StatusCode::OK, is_large), "{path}: {requested} bytes");
+            if is_large {
+                let rejected = (StatusCode::SERVICE_UNAVAILABLE, requested);
+                assert_eq!(read_in_space(&s, &space, &path, requested - 1).await, rejected, "{path}");
+            }
+        }
     }
 }
 

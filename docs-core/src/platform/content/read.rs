@@ -25,7 +25,10 @@ use docs_macros::boxed;
 
 use self::answer_size::AnswerSize;
 pub use self::{
-    documents::ShownDocument, lookup::PageAddress, page_steps::CountedPage, redirects::PageRedirect,
+    documents::{DocumentOptions, ShownDocument},
+    lookup::PageAddress,
+    page_steps::CountedPage,
+    redirects::PageRedirect,
     snapshot::ContentSnapshot,
 };
 pub(in crate::platform) use self::{page_trees::PageTrees, view::page_base};

@@ -373,7 +373,7 @@ async fn documents_of_mdbook_pages_contain_the_results() {
     let of = ContentVersion::space(space.clone());
     let one = at(&w, &space, "one").await;
     let document =
-        w.as_admin().content(&of).get_page_document(&one, Evaluated::Yes).await.expect("a document");
+        w.as_admin().content(&of).get_page_document(&one, Evaluated::Yes.into()).await.expect("a document");
     assert!(plain_text(&document).contains("fn main() {}"));
     let RevisionPage::Document(page) = crate::support::page(&w, &of, &one).await else {
         panic!("a document")

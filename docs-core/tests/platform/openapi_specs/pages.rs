@@ -196,7 +196,7 @@ async fn tag_page_has_description_and_operations_of_the_tag() {
         .collect();
     assert_eq!(kinds, ["paragraph", "openapi-operation", "openapi-operation", "openapi-webhook"]);
     let evaluated = docs_core::content::Evaluated::No;
-    assert_eq!(content.get_page_document(&store.base.id, evaluated).await.expect("read"), document);
+    assert_eq!(content.get_page_document(&store.base.id, evaluated.into()).await.expect("read"), document);
     // A page without text lists its children.
     let users = by_path(&w, &space, "api/users").await;
     let admins = by_path(&w, &space, "api/users/admins").await;
@@ -280,7 +280,7 @@ async fn no_computed_pages_under_pages_hidden_from_a_visitor() {
     let store = by_path(&w, &space, "api/the-store").await.base.id;
     content.get_page(&store, ContentOptions::default()).await.refused(ErrorKind::NotFound);
     let evaluated = docs_core::content::Evaluated::No;
-    content.get_page_document(&store, evaluated).await.refused(ErrorKind::NotFound);
+    content.get_page_document(&store, evaluated.into()).await.refused(ErrorKind::NotFound);
     content.get_page_by_path("api/the-store", ContentOptions::default()).await.refused(ErrorKind::NotFound);
     // Visitors cannot read the specification itself, even if pages are computed from it.
     as_visitor.org(&w.org).openapi_spec("pets").get().await.refused(ErrorKind::NotFound);

@@ -283,7 +283,8 @@ async fn crawl(w: &World, site: &SiteId, actor: &Actor, made: &Made) -> String {
                     .await;
                 assert_eq!(got.is_ok(), *is_seen, "{got:?}");
                 got.iter().for_each(|page| drop(json_of(&mut said, page)));
-                let document = p.as_actor(actor).content(&live).get_page_document(page, evaluated).await;
+                let document =
+                    p.as_actor(actor).content(&live).get_page_document(page, evaluated.into()).await;
                 assert_eq!(document.is_ok(), *is_seen, "{document:?}");
                 document.iter().for_each(|document| drop(json_of(&mut said, document)));
             }

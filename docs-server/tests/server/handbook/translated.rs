@@ -126,7 +126,7 @@ impl Handbook {
 
     async fn page(&self, space: &SpaceId, page: &PageId) -> Document {
         let me = self.platform.as_actor(&self.setup.admin);
-        me.space(space).content().get_page_document(page, Evaluated::No).await.expect("read")
+        me.space(space).content().get_page_document(page, Evaluated::No.into()).await.expect("read")
     }
 
     async fn reusable(&self, space: &SpaceId, reusable: &ReusableId) -> Document {

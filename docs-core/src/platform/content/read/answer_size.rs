@@ -12,6 +12,8 @@ pub(super) const INLINE_ITEMS: usize = 200;
 const ITEM_BYTES: usize = 2_048;
 /// Estimated size of the variables of pages and of their JSON per byte of their stored JSON.
 const VARIABLE_BYTES: usize = 16;
+/// Size of a text from which a response that parses it waits for memory and a permit, in bytes.
+const LARGE_TEXT: usize = 64 << 10;
 /// Estimated size of a document and of its JSON per byte of its text, in bytes.
 const DOCUMENT_BYTES: usize = 32;
 
@@ -44,6 +46,11 @@ impl AnswerSize {
             let bytes = size.bytes.saturating_add(variables.saturating_mul(VARIABLE_BYTES));
             Self { bytes }.with_items(1)
         })
+    }
+
+    /// Returns the size of a response with the document of a text of a number of bytes, which is 0 for a short text.
+    pub(super) const fn from_document(text: usize) -> Self {
+        if text < LARGE_TEXT { Self::from_items(0) } else { Self::from_text(text) }
     }
 
     /// Returns the size of a response with a document that is parsed from a text of a number of bytes.

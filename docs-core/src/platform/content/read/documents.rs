@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use docs_macros::boxed;
 
-use super::{ReadableRevision, page_steps::StepMeter, snapshot::ContentSnapshot};
+use super::{ReadableRevision, answer_size::AnswerSize, page_steps::StepMeter, snapshot::ContentSnapshot};
 use crate::{
     Error, Result,
     content::{
@@ -21,12 +21,32 @@ use crate::{
     },
     model::{Document, PageId, ReusableId, SpaceId, Variables},
     platform::{
-        kernel::platform::Platform,
+        kernel::{
+            answer_memory::{AnswerMemory, UnlimitedMemory},
+            json_answer::JsonAnswer,
+            platform::Platform,
+            tenant_queue::WorkPermit,
+        },
         nouns::{ContentHandle, SpaceHandle},
         publishing::visitors::ContentReader,
     },
     store::Hash,
 };
+
+/// The form of the document of a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DocumentOptions {
+    /// The evaluation of conditions and expressions. Disabled by default.
+    pub evaluated: Evaluated,
+    /// `true` replaces the blocks of reusable content by their content.
+    pub dereferenced: bool,
+}
+
+impl From<Evaluated> for DocumentOptions {
+    fn from(evaluated: Evaluated) -> Self {
+        Self { evaluated, dereferenced: false }
+    }
+}
 
 /// A document as seen by one reader.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,9 +66,28 @@ impl<'p> SpaceHandle<'p> {
     /// `NotFound`, also for the id of a document in another space.
     #[boxed]
     pub async fn get_document(self, id: &'p str) -> Result<Document> {
+        Ok(self.document_in_turn(id, &UnlimitedMemory).await?.0)
+    }
+
+    /// Returns the JSON of [`get_document`](Self::get_document). Few large responses are in memory at the same time.
+    /// Before a large one is built, memory is reserved.
+    ///
+    /// # Errors
+    /// `NotFound`, also for the id of a document in another space; `Unavailable` without free memory.
+    #[boxed]
+    pub async fn get_document_json(self, id: &'p str, memory: &'p dyn AnswerMemory) -> Result<JsonAnswer> {
+        let (document, turn) = self.document_in_turn(id, memory).await?;
+        JsonAnswer::offload_in_turn(document, turn).await
+    }
+
+    async fn document_in_turn(
+        self,
+        id: &str,
+        memory: &dyn AnswerMemory,
+    ) -> Result<(Document, Option<WorkPermit>)> {
         let content = self.content().snapshot().await?;
-        let document = content.document(id, &mut document_allowance()).await?;
-        Ok(content.at.answered(Arc::new(document)))
+        let (document, turn) = content.document_with(id, &mut document_allowance(), memory).await?;
+        Ok((content.at.answered(document), turn))
     }
 }
 
@@ -61,6 +100,18 @@ impl ContentSnapshot {
     /// `NotFound`, also for the id of a document in another space.
     #[boxed('s)]
     pub async fn document<'s>(&'s self, id: &'s str, allowance: &'s mut Allowance) -> Result<Document> {
+        self.document_with(id, allowance, &UnlimitedMemory)
+            .await
+            .map(|(document, _)| Arc::unwrap_or_clone(document))
+    }
+
+    /// Reads a document like [`document`](Self::document), after memory is reserved for a large one.
+    async fn document_with(
+        &self,
+        id: &str,
+        allowance: &mut Allowance,
+        memory: &dyn AnswerMemory,
+    ) -> Result<(Arc<Document>, Option<WorkPermit>)> {
         let space = self.at.space();
         let (body, expansions) = self.platform.parse_document_id(&space.id, id)?;
         let variables = self.read_variables(&body).await?;
@@ -70,11 +121,10 @@ impl ContentSnapshot {
             ContentError::NotFound(_) => Error::not_found("document"),
             other => other.into(),
         })?;
+        let turn = self.platform.document_turn(&self.at, text.len(), memory).await?;
         let document = self.at.view.document_of(&text).await;
-        self.filter
-            .document_within(document, &variables, Evaluated::No, allowance)
-            .await
-            .map(Arc::unwrap_or_clone)
+        let document = self.filter.document_within(document, &variables, Evaluated::No, allowance).await?;
+        Ok((document, turn))
     }
 
     /// Returns the variables of the page on which the visitor sees this document. Fails if no visible page or reusable
@@ -111,27 +161,45 @@ impl<'p> ContentHandle<'p> {
     /// # Errors
     /// `NotFound`, also if the page has no content.
     #[boxed]
-    pub async fn get_page_document(self, page: &'p PageId, evaluated: Evaluated) -> Result<Document> {
-        let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let at = platform.locate_content(actor, &self.of.to_content_version()).await?;
-        let found = platform.page_document(&at, page, evaluated).await?;
-        let found = found.ok_or_else(|| Error::not_found("document"))?;
-        Ok(at.answered(found.document))
+    pub async fn get_page_document(self, page: &'p PageId, shown: DocumentOptions) -> Result<Document> {
+        Ok(self.page_document_in_turn(page, shown, &UnlimitedMemory).await?.0)
     }
 
-    /// Reads the document of a page, with the content of its reusable content blocks in place of the blocks.
+    /// Returns the JSON of [`get_page_document`](Self::get_page_document). Few large responses are in memory at the
+    /// same time. Before a large one is built, memory is reserved.
     ///
     /// # Errors
-    /// `NotFound`, also if the page has no content.
+    /// `NotFound`, also if the page has no content; `Unavailable` without free memory.
     #[boxed]
-    pub async fn get_expanded_document(self, page: &'p PageId, evaluated: Evaluated) -> Result<Document> {
+    pub async fn get_page_document_json(
+        self,
+        page: &'p PageId,
+        shown: DocumentOptions,
+        memory: &'p dyn AnswerMemory,
+    ) -> Result<JsonAnswer> {
+        let (document, turn) = self.page_document_in_turn(page, shown, memory).await?;
+        JsonAnswer::offload_in_turn(document, turn).await
+    }
+
+    async fn page_document_in_turn(
+        self,
+        page: &PageId,
+        shown: DocumentOptions,
+        memory: &dyn AnswerMemory,
+    ) -> Result<(Document, Option<WorkPermit>)> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let at = platform.locate_content(actor, &self.of.to_content_version()).await?;
-        let found = platform.page_document(&at, page, evaluated).await?;
-        let found = found.ok_or_else(|| Error::not_found("document"))?;
-        let filter = at.content_filter().await?;
-        let meter = &mut StepMeter::default();
-        Ok(at.answered(at.expand_includes(&filter, found.document, evaluated, meter).await?))
+        let found = platform.page_document_with(&at, page, shown.evaluated, memory).await?;
+        let (found, turn) = found.ok_or_else(|| Error::not_found("document"))?;
+        let document = match shown.dereferenced {
+            true => {
+                let filter = at.content_filter().await?;
+                let meter = &mut StepMeter::default();
+                at.expand_includes(&filter, found.document, shown.evaluated, meter).await?
+            }
+            false => found.document,
+        };
+        Ok((at.answered(document), turn))
     }
 
     /// Reads the document of a page, shared between readers who see the same content. Returns `None` for a page without
@@ -160,10 +228,37 @@ impl<'p> ContentHandle<'p> {
         reusable: &'p ReusableId,
         evaluated: Evaluated,
     ) -> Result<Document> {
-        let allowance = &mut document_allowance();
+        Ok(self.reusable_document_in_turn(reusable, evaluated, &UnlimitedMemory).await?.0)
+    }
+
+    /// Returns the JSON of [`get_reusable_document`](Self::get_reusable_document). Few large responses are in memory at
+    /// the same time. Before a large one is built, memory is reserved.
+    ///
+    /// # Errors
+    /// `NotFound`, also if it has no content; `Unavailable` without free memory.
+    #[boxed]
+    pub async fn get_reusable_document_json(
+        self,
+        reusable: &'p ReusableId,
+        evaluated: Evaluated,
+        memory: &'p dyn AnswerMemory,
+    ) -> Result<JsonAnswer> {
+        let (document, turn) = self.reusable_document_in_turn(reusable, evaluated, memory).await?;
+        JsonAnswer::offload_in_turn(document, turn).await
+    }
+
+    async fn reusable_document_in_turn(
+        self,
+        reusable: &ReusableId,
+        evaluated: Evaluated,
+        memory: &dyn AnswerMemory,
+    ) -> Result<(Document, Option<WorkPermit>)> {
         let content = self.snapshot().await?;
-        let document = content.reusable_document(reusable, evaluated, allowance).await?;
-        Ok(content.at.answered(Arc::new(document)))
+        let entry = content.at.reusable(&content.filter, reusable).await?;
+        let text = content.at.view.text(&entry.body, Rendering::Request).await?.len();
+        let turn = content.platform.document_turn(&content.at, text, memory).await?;
+        let document = content.reusable_document(reusable, evaluated, &mut document_allowance()).await?;
+        Ok((content.at.answered(Arc::new(document)), turn))
     }
 }
 
@@ -193,22 +288,47 @@ impl Platform {
         page: &PageId,
         evaluated: Evaluated,
     ) -> Result<Option<ShownDocument>> {
+        let found = self.page_document_with(at, page, evaluated, &UnlimitedMemory).await?;
+        Ok(found.map(|(document, _)| document))
+    }
+
+    /// Returns the document of a page like [`page_document`](Self::page_document), after memory is reserved for a large
+    /// one.
+    async fn page_document_with(
+        &self,
+        at: &ReadableRevision,
+        page: &PageId,
+        evaluated: Evaluated,
+        memory: &dyn AnswerMemory,
+    ) -> Result<Option<(ShownDocument, Option<WorkPermit>)>> {
         let Some(entry) = at.view.page(page).await? else {
             let made = self.generated_document(at, page).await?;
-            return Ok(made.map(|made| ShownDocument { document: Arc::new(made), id: None }));
+            return Ok(made.map(|made| (ShownDocument { document: Arc::new(made), id: None }, None)));
         };
         let filter = at.content_filter().await?;
         filter.require(page, &entry).await?;
         if entry.body.is_empty() {
             return Ok(None);
         }
+        let text = at.view.text(&entry.body, Rendering::Request).await?.len();
+        let turn = self.document_turn(at, text, memory).await?;
         let document = at.view.reader_document(&entry).await?;
         let id = match document.is_same_for_all() {
             true => self.document_id(&at.space().id, &entry.body, entry.expansions)?,
             false => None,
         };
         let document = filter.document(document, &entry.variables.value(), evaluated).await?;
-        Ok(Some(ShownDocument { document, id }))
+        Ok(Some((ShownDocument { document, id }, turn)))
+    }
+
+    /// Waits until a response with the document of a text of a number of bytes may be built.
+    async fn document_turn(
+        &self,
+        at: &ReadableRevision,
+        text: usize,
+        memory: &dyn AnswerMemory,
+    ) -> Result<Option<WorkPermit>> {
+        self.answer_turn(at.space(), AnswerSize::from_document(text), memory).await
     }
 
     /// Returns the permanent id of a document, or `None` for an empty body. Documents with equal text and equal results

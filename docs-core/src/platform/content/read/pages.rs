@@ -39,8 +39,6 @@ use crate::{
 const MAX_PAGE_DEPTH: usize = 128;
 /// Number of descendants after which other tasks run.
 const YIELD_INTERVAL: usize = 64;
-/// Size of the text of a page from which a response that parses it waits for memory and a permit, in bytes.
-const LARGE_TEXT: usize = 64 << 10;
 
 /// The id or the path of a page.
 #[derive(Clone, Copy)]
@@ -396,7 +394,7 @@ async fn page_size(
         && !shown.dereferenced
         && !filter.hides();
     let text = if is_source { 0 } else { at.view.text(&entry.body, Rendering::Request).await?.len() };
-    let size = if text < LARGE_TEXT { AnswerSize::from_items(0) } else { AnswerSize::from_text(text) };
+    let size = AnswerSize::from_document(text);
     if at.view.children_after(Some(id), None, 1).await?.is_empty() {
         return Ok(size);
     }

@@ -20,7 +20,7 @@ impl<'p> ContentHandle<'p> {
     /// `NotFound`, also if the page has no content.
     #[boxed]
     pub async fn get_page_specs(self, page: &'p PageId) -> Result<Vec<ShownSpec>> {
-        let document = self.get_page_document(page, Evaluated::Yes).await?;
+        let document = self.get_page_document(page, Evaluated::Yes.into()).await?;
         let at =
             self.caller.platform.locate_content(&self.caller.actor(), &self.of.to_content_version()).await?;
         self.caller.platform.shown_specs(&at.space().organization, &document, at.spec_audience()).await
