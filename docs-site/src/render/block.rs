@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use super::{
     NodePosition, Renderer,
     code::CodeOptions,
-    figure::{Gallery, width_class},
+    figure::{Dimensions, Gallery, width_class},
     math,
     plain::plain_text,
 };
@@ -132,7 +132,9 @@ impl Renderer<'_> {
             BlockKind::Image(data) => self.image(block, data, at),
             BlockKind::File { target } => self.file(block, target, at),
             BlockKind::Drawing { target } => match target {
-                Some(target) => html! { figure.image { (self.pictures(target, None, "", "alone")) } },
+                Some(target) => {
+                    html! { figure.image { (self.pictures(target, None, "", "alone", Dimensions::default())) } }
+                }
                 None => Markup::default(),
             },
             BlockKind::Embed { url, full_width } => {

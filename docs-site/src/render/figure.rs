@@ -7,7 +7,7 @@ use docs_core::{
 use maud::{Markup, html};
 
 use super::{NodePosition, Renderer};
-use crate::address::ReferenceTarget;
+use crate::address::{Picture, ReferenceTarget};
 
 /// The maximum width and height of an image, in pixels.
 const MAX_PIXELS: f64 = 10_000.0;
@@ -20,6 +20,33 @@ pub(super) struct Gallery {
     pub(super) is_full: Option<bool>,
 }
 
+/// The configured size of an image.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Dimensions<'a> {
+    pub(super) width: Option<&'a Length>,
+    pub(super) height: Option<&'a Length>,
+}
+
+impl Dimensions<'_> {
+    /// Returns the displayed width and height in pixels. If only one side is set, the other follows from the aspect
+    /// ratio.
+    fn of(self, picture: &Picture) -> (Option<f64>, Option<f64>) {
+        let given = |length: Option<&Length>| match length {
+            Some(Length::Pixels(value)) => Some(*value),
+            Some(Length::Unit { unit, value }) if unit == "px" => Some(*value),
+            _ => None,
+        };
+        let natural =
+            picture.width.zip(picture.height).filter(|(width, height)| *width > 0.0 && *height > 0.0);
+        match (given(self.width), given(self.height)) {
+            (None, None) => (picture.width, picture.height),
+            (Some(width), None) => (Some(width), natural.map(|(of, to)| width * to / of)),
+            (None, Some(height)) => (natural.map(|(to, of)| height * to / of), Some(height)),
+            given => given,
+        }
+    }
+}
+
 impl Renderer<'_> {
     /// Renders an image, with a variant for the dark theme if there is one.
     pub(super) fn pictures(
@@ -28,17 +55,22 @@ impl Renderer<'_> {
         dark: Option<&ContentRef>,
         alt: &str,
         class: &str,
+        size: Dimensions<'_>,
     ) -> Markup {
         let dark = dark.and_then(|dark| self.picture(dark));
         let Some(light) = self.picture(light) else { return image_fallback(light, alt) };
-        html! {
-            img class=(if dark.is_some() { format!("{class} for-light") } else { class.to_owned() })
-                src=(light.src) alt=(alt) loading="lazy" decoding="async"
-                width=[light.width.map(pixels)] height=[light.height.map(pixels)];
-            @if let Some(dark) = dark {
-                img class={ (class) " for-dark" } src=(dark.src) alt=(alt) loading="lazy" decoding="async"
-                    width=[dark.width.map(pixels)] height=[dark.height.map(pixels)];
+        let draw = |picture: &Picture, class: &str| {
+            let (width, height) = size.of(picture);
+            html! {
+                img class=(class) src=(picture.src) alt=(alt) loading="lazy" decoding="async"
+                    width=[width.map(pixels)] height=[height.map(pixels)];
             }
+        };
+        match dark {
+            Some(dark) => html! {
+                (draw(&light, &format!("{class} for-light"))) (draw(&dark, &format!("{class} for-dark")))
+            },
+            None => draw(&light, class),
         }
     }
 
@@ -80,12 +112,7 @@ impl Renderer<'_> {
 
     /// Renders an image in its configured size, otherwise in its natural size.
     fn sized_image(&self, data: &ImageData, alt: &str) -> Markup {
-        let given = |length: Option<&Length>| match length {
-            Some(Length::Pixels(value)) => Some(*value),
-            Some(Length::Unit { unit, value }) if unit == "px" => Some(*value),
-            _ => None,
-        };
-        let (width, height) = (given(data.width.as_ref()), given(data.height.as_ref()));
+        let size = Dimensions { width: data.width.as_ref(), height: data.height.as_ref() };
         let draw = |target: &ContentRef, class: &str| {
             let Some(picture) = self.picture(target) else {
                 // An image is not wrapped in another link, so it may be a link itself.
@@ -95,15 +122,7 @@ impl Renderer<'_> {
                     _ => image_fallback(target, alt),
                 };
             };
-            // If only one side is set, the other follows from the aspect ratio.
-            let natural =
-                picture.width.zip(picture.height).filter(|(width, height)| *width > 0.0 && *height > 0.0);
-            let (width, height) = match (width, height) {
-                (None, None) => (picture.width, picture.height),
-                (Some(width), None) => (Some(width), natural.map(|(of, to)| width * to / of)),
-                (None, Some(height)) => (natural.map(|(to, of)| height * to / of), Some(height)),
-                given => given,
-            };
+            let (width, height) = size.of(&picture);
             html! {
                 img class=(class) src=(picture.src) alt=(alt) loading="lazy" decoding="async"
                     width=[width.map(pixels)] height=[height.map(pixels)];

@@ -9,7 +9,12 @@ use docs_core::{
 };
 use maud::{Markup, html};
 
-use super::{NodePosition, Renderer, math, plain::plain_text};
+use super::{
+    NodePosition, Renderer,
+    figure::{Dimensions, width_class},
+    math,
+    plain::plain_text,
+};
 use crate::{emoji::emoji, html::Html};
 
 impl Renderer<'_> {
@@ -85,10 +90,15 @@ impl Renderer<'_> {
             InlineKind::Emoji { code } => html! { span.emoji { (emoji(code)) } },
             // Icons require a font that pages do not load.
             InlineKind::Icon { .. } => Markup::default(),
-            InlineKind::InlineImage { target, dark, alt, caption, size } => {
+            InlineKind::InlineImage { target, dark, alt, caption, size, width, height } => {
                 let alt = alt.as_deref().or(caption.as_deref()).unwrap_or_default();
-                let class = if *size == Some(InlineImageSize::Line) { "in-line" } else { "in-text" };
-                self.pictures(target, dark.as_deref(), alt, class)
+                let (width, height) = (width.as_deref(), height.as_deref());
+                let class = match (size, width.map(width_class)) {
+                    (Some(InlineImageSize::Line), _) => "in-line".to_owned(),
+                    (_, Some(width)) if !width.is_empty() => format!("in-text {width}"),
+                    _ => "in-text".to_owned(),
+                };
+                self.pictures(target, dark.as_deref(), alt, &class, Dimensions { width, height })
             }
             InlineKind::InlineMath { formula } => math::inline(formula, &self.counter.formulas),
             InlineKind::Expression { expression } => html! { code.expression { "{{ " (expression) " }}" } },
@@ -154,7 +164,8 @@ impl Renderer<'_> {
 
     fn note_image(&self, image: &ImageData) -> Markup {
         let alt = image.alt.as_deref().unwrap_or_default();
-        self.pictures(&image.target, image.dark.as_ref(), alt, "in-text")
+        let size = Dimensions { width: image.width.as_ref(), height: image.height.as_ref() };
+        self.pictures(&image.target, image.dark.as_ref(), alt, "in-text", size)
     }
 }
 

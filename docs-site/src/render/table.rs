@@ -8,7 +8,7 @@ use docs_core::model::{
 };
 use maud::{Markup, html};
 
-use super::{NodePosition, Renderer};
+use super::{NodePosition, Renderer, figure::Dimensions};
 use crate::html::{Html, escaped_length};
 
 /// The maximum width of a column, in pixels.
@@ -104,14 +104,18 @@ impl Renderer<'_> {
                     @let dark = value(cover_definition_dark).and_then(cell_image);
                     div.card-box {
                         @if let Some(cover) = &cover {
-                            div.cover { (self.pictures(cover, dark.as_ref(), "", "cover-picture")) }
+                            @let class = value(cover_definition).map_or("cover-picture", cover_class);
+                            div.cover { (self.pictures(cover, dark.as_ref(), "", class, Dimensions::default())) }
                         }
                         div.card-body {
                             @for column in &columns {
-                                @let is_titled = hide_column_title == &Some(false) && !column.title.is_empty();
-                                div.card-cell {
-                                    @if is_titled { span.column-title { (column.title) } }
-                                    (Html::build_markup(|html| self.write_cell(html, &texts, row, column, at)))
+                                @let is_titled = hide_column_title != &Some(true) && !column.title.is_empty();
+                                @let cell = Html::build_markup(|html| self.write_cell(html, &texts, row, column, at));
+                                @if !cell.0.is_empty() {
+                                    div.card-cell {
+                                        @if is_titled { span.column-title { (column.title) } }
+                                        (cell)
+                                    }
                                 }
                             }
                         }
@@ -147,7 +151,7 @@ impl Renderer<'_> {
             (CellValue::Checked(checked), _) => html! { input type="checkbox" disabled checked[*checked]; },
             (CellValue::Ids(ids), kind) => self.ids(ids, kind),
             (CellValue::Reference(target), TableColumnKind::Image) | (CellValue::Image { target, .. }, _) => {
-                self.pictures(target, None, "", "in-text")
+                self.pictures(target, None, "", "in-text", Dimensions::default())
             }
             (CellValue::Reference(target), _) => {
                 let to = self.target(target);
@@ -233,6 +237,15 @@ fn cell_reference(value: &CellValue) -> Option<ContentRef> {
 }
 
 /// Returns the image that a cell value references, or the first image of its files.
+/// Returns the classes of the cover of a card. By default, it is cropped.
+fn cover_class(value: &CellValue) -> &'static str {
+    match value {
+        CellValue::Image { object_fit: Some(fit), .. } if fit == "contain" => "cover-picture contained",
+        CellValue::Image { object_fit: Some(fit), .. } if fit == "fill" => "cover-picture filled",
+        _ => "cover-picture",
+    }
+}
+
 fn cell_image(value: &CellValue) -> Option<ContentRef> {
     match value {
         CellValue::Reference(target) | CellValue::Image { target, .. } => Some(target.clone()),

@@ -9,7 +9,8 @@ use docs_ports::MAX_EMBED_DEPTH;
 
 use super::{
     BookLowering, LowerContext,
-    inline::{POINTS_PER_PIXEL, plain},
+    image_size::{POINTS_PER_PIXEL, TEXT_WIDTH, image_size},
+    inline::plain,
     text,
 };
 use crate::{
@@ -18,10 +19,6 @@ use crate::{
     text::Breaker,
 };
 
-/// Width of text in points.
-const TEXT_WIDTH: f64 = 470.0;
-/// Maximum height of an image in points, which leaves space for a caption on the sheet.
-const MAX_IMAGE_HEIGHT: f64 = 560.0;
 /// Maximum number of lines in a code block that is not split between sheets.
 const MAX_UNSPLIT_LINES: usize = 14;
 /// Parts that a heading counts as in addition to its block, because it is also a bookmark and an entry of the outline.
@@ -495,29 +492,6 @@ fn expand_tabs(line: &str) -> String {
         }
     }
     out
-}
-
-/// Returns the size of an image in points, given its size in pixels and the requested size. It is limited to the size
-/// of a sheet.
-fn image_size(
-    width: f64,
-    height: f64,
-    wide: Option<&Length>,
-    high: Option<&Length>,
-    beside: usize,
-) -> (f64, f64) {
-    #[expect(clippy::cast_precision_loss, reason = "the number of images fits")]
-    let room = TEXT_WIDTH / beside.clamp(1, 3) as f64;
-    let w = match (wide, high) {
-        (Some(Length::Pixels(px)), _) => px * POINTS_PER_PIXEL,
-        (Some(Length::Unit { unit, value }), _) if unit == "%" => TEXT_WIDTH * value / 100.0,
-        (Some(Length::Unit { value, .. }), _) => value * POINTS_PER_PIXEL,
-        (None, Some(Length::Pixels(px))) => px * POINTS_PER_PIXEL * width / height,
-        (None, _) => width * POINTS_PER_PIXEL,
-    };
-    let w = if w.is_finite() && w >= 4.0 { w } else { width * POINTS_PER_PIXEL };
-    let w = w.min(room).min(MAX_IMAGE_HEIGHT * width / height).max(1.0);
-    (w, (w * height / width).max(1.0))
 }
 
 /// Returns the fraction of the total width that a column requests.

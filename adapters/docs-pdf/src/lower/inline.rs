@@ -2,21 +2,22 @@
 
 use docs_markup::document::mention_label;
 use docs_model::{
-    BlockKind, ButtonKind, ContentRef, Inline, InlineImageSize, InlineKind, MarkColor, MarkKind, Node,
-    TextNode,
+    BlockKind, ButtonKind, ContentRef, Inline, InlineImageSize, InlineKind, Length, MarkColor, MarkKind,
+    Node, TextNode,
 };
 use ratex_types::math_style::MathStyle;
 
-use super::{BookLowering, LowerContext, text};
+use super::{
+    BookLowering, LowerContext,
+    image_size::{POINTS_PER_PIXEL, image_size},
+    text,
+};
 use crate::{
     formula::Formula,
     layout_tree::{ShownPart, ShownParts, ShownTag, Style},
     termination::LayoutResult,
     text::Breaker,
 };
-
-/// Points per image pixel, at 96 pixels per inch as on the web.
-pub(super) const POINTS_PER_PIXEL: f64 = 0.75;
 
 /// Maximum nesting of blocks and inline elements. Deeper content is reduced to its text.
 const MAX_INLINE_NESTING: usize = super::MAX_BLOCK_NESTING + 5;
@@ -99,12 +100,11 @@ impl BookLowering<'_> {
             }
             InlineKind::Emoji { code } => out.push(text(self.clean(&emoji(code))?)),
             InlineKind::Icon { .. } => {}
-            InlineKind::InlineImage { target, alt, caption, size, .. } => {
-                let alt = alt.as_deref().or(caption.as_deref());
+            InlineKind::InlineImage { target, alt, caption, size, width, height, .. } => {
+                let alt = self.one_line(alt.as_deref().or(caption.as_deref()).unwrap_or_default())?;
                 let line = *size == Some(InlineImageSize::Line);
-                let alt = self.one_line(alt.unwrap_or_default())?;
-                out.push(match self.glyph(target, &alt, line) {
-                    Some(glyph) => glyph,
+                out.push(match self.glyph(target, width.as_deref(), height.as_deref()) {
+                    Some((file, w, h)) => ShownTag::Glyph { file, w, h, alt, line }.into(),
                     None => text(breaker.run(&alt)),
                 });
             }
@@ -141,19 +141,19 @@ impl BookLowering<'_> {
         Ok(())
     }
 
-    /// Lowers an inline image. Returns `None` if the image is not available.
-    fn glyph(&self, target: &ContentRef, alt: &str, line: bool) -> Option<ShownPart> {
+    /// Returns the file of an inline image, and its width and height in points.
+    fn glyph(
+        &self,
+        target: &ContentRef,
+        wide: Option<&Length>,
+        high: Option<&Length>,
+    ) -> Option<(u32, f64, f64)> {
         let picture = self.pictures.get(target)?;
-        Some(
-            ShownTag::Glyph {
-                file: picture.file,
-                w: picture.width * POINTS_PER_PIXEL,
-                h: picture.height * POINTS_PER_PIXEL,
-                alt: alt.to_owned(),
-                line,
-            }
-            .into(),
-        )
+        let (w, h) = match (wide, high) {
+            (None, None) => (picture.width * POINTS_PER_PIXEL, picture.height * POINTS_PER_PIXEL),
+            _ => image_size(picture.width, picture.height, wide, high, 1),
+        };
+        Some((picture.file, w, h))
     }
 
     /// Lowers a formula. An unsupported formula is replaced by its source.

@@ -1,6 +1,7 @@
 //! Lowering of page documents to the layout tree.
 
 mod block;
+mod image_size;
 mod inline;
 mod links;
 mod table;

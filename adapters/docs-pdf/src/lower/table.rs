@@ -110,7 +110,7 @@ impl BookLowering<'_> {
                 if shown.is_empty() {
                     continue;
                 }
-                if *hide_column_title == Some(false) && !column.title.trim().is_empty() {
+                if *hide_column_title != Some(true) && !column.title.trim().is_empty() {
                     let v = Breaker::new(20).run(&self.one_line(&column.title)?);
                     c.push(
                         ShownTag::Par {

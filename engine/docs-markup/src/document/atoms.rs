@@ -8,7 +8,7 @@ use std::{collections::HashSet, ops::Range};
 use docs_model::{ButtonAction, ButtonKind, ButtonSize, ContentRef, InlineImageSize, InlineKind};
 
 use super::{
-    attributes::{optional, read_word, word},
+    attributes::{length_text, optional, read_word, word},
     bare_addresses, emoji_names,
     html::{self, Element, Html, OpeningTag, TagToken},
     opening::Opening,
@@ -287,6 +287,9 @@ fn image(open: &OpeningTag<'_>) -> Option<InlineKind> {
         caption: open.get("title").map(str::to_owned),
         alt: open.get("alt").filter(|alt| !alt.is_empty()).map(str::to_owned),
         size,
+        // An image with a width is preserved as text, because it may be a block.
+        width: None,
+        height: None,
     })
 }
 
@@ -345,7 +348,7 @@ pub(super) fn write(kind: &InlineKind) -> Option<String> {
         InlineKind::Button { label, kind, icon, target, size, action } => {
             write_button(label, *kind, *size, icon.as_ref(), target.as_deref(), action.as_deref())?
         }
-        InlineKind::InlineImage { target, dark, caption, alt, size } => {
+        InlineKind::InlineImage { target, dark, caption, alt, size, width, height } => {
             let size = size.map(|size| match size {
                 InlineImageSize::Line => "line",
                 InlineImageSize::Original => "original",
@@ -353,6 +356,8 @@ pub(super) fn write(kind: &InlineKind) -> Option<String> {
             let image = Opening::html("img")
                 .target("src", target)
                 .value("alt", alt.as_deref().unwrap_or_default())
+                .optional("width", width.as_deref().map(length_text))
+                .optional("height", height.as_deref().map(length_text))
                 .optional("title", caption.as_ref())
                 .optional("data-size", size);
             picture(dark.as_deref(), image.end())

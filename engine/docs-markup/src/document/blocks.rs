@@ -287,8 +287,11 @@ impl ParsedBlocks {
         if unused.is_empty() {
             return;
         }
+        let count = self.blocks.len() + unused.len();
         let mut unused = unused.into_iter().peekable();
-        let own = std::mem::take(&mut self.blocks).into_iter().zip(std::mem::take(&mut self.lines));
+        // Allocated once, like the blocks before.
+        let blocks = std::mem::replace(&mut self.blocks, Vec::with_capacity(count));
+        let own = blocks.into_iter().zip(std::mem::replace(&mut self.lines, Vec::with_capacity(count)));
         let mut own = own.enumerate();
         loop {
             let block = own.next();

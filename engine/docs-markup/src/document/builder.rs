@@ -167,6 +167,8 @@ impl InlineBuilder {
             caption: Some(title.to_string()).filter(|title| !title.is_empty()),
             alt: None,
             size: None,
+            width: None,
+            height: None,
         };
         self.image = Some((kind, *link_type, range.clone()));
     }

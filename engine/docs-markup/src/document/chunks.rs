@@ -11,7 +11,10 @@ use super::{
     },
     memory_budget, tag_pairs, work_budget,
 };
-use crate::syntax::{html::TagKind, tag};
+use crate::syntax::{
+    html::{self as syntax, TagKind},
+    tag,
+};
 
 /// An unparsed block.
 #[derive(Debug)]
@@ -365,10 +368,29 @@ impl<'s, 'a> Scanner<'s, 'a> {
         if !is_html_block(text) {
             return None;
         }
-        while self.lines.get(self.at).is_some_and(|line| !line.is_blank() && !self.is_tag(self.at)) {
+        let mut is_preformatted = false;
+        while let Some(line) = self.lines.get(self.at).filter(|_| !self.is_tag(self.at)) {
+            if line.is_blank() {
+                let end = if is_preformatted { self.preformatted_end() } else { None };
+                let Some(end) = end else { break };
+                self.at = end;
+                continue;
+            }
+            let last = syntax::tags_of(&line.text, "pre").last();
+            is_preformatted = last.map_or(is_preformatted, |(_, kind)| kind == TagKind::Opening);
             self.at += 1;
         }
         Some(ChunkKind::Html)
+    }
+
+    /// Returns the line that closes an open `pre` element, unless another one begins before it.
+    fn preformatted_end(&self) -> Option<usize> {
+        let mut rest = self.lines.iter().enumerate().skip(self.at);
+        let (at, kind) = rest.find_map(|(at, line)| {
+            work_budget::step(line.text.len());
+            syntax::tags_of(&line.text, "pre").next().map(|(_, kind)| (at, kind))
+        })?;
+        (kind == TagKind::Closing).then_some(at)
     }
 
     fn is_tag(&self, at: usize) -> bool {

@@ -155,6 +155,14 @@ pub fn name_at(text: &str, start: usize) -> Option<(TagKind, &str)> {
     is_name.then(|| (kind, &rest[..end]))
 }
 
+/// Iterates over the offsets and kinds of the tags of an element, without checking that they end.
+pub fn tags_of<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = (usize, TagKind)> + 't {
+    text.match_indices('<').filter_map(move |(at, _)| {
+        let (kind, own) = name_at(text, at)?;
+        own.eq_ignore_ascii_case(name).then_some((at, kind))
+    })
+}
+
 /// A parser for the inside of a tag.
 struct TagReader<'a> {
     /// The text, cut off at the maximum end of the tag.

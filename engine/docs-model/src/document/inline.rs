@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Map, Value};
 
-use crate::{ContentRef, list::constants};
+use crate::{ContentRef, Length, list::constants};
 
 constants! {
     /// `mark`.
@@ -13,7 +13,7 @@ constants! {
 }
 
 /// The type of an inline element.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", content = "data", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum InlineKind {
@@ -62,6 +62,12 @@ pub enum InlineKind {
         /// The display size.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         size: Option<InlineImageSize>,
+        /// The width of an image without a display size.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        width: Option<Box<Length>>,
+        /// The height of an image without a display size.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        height: Option<Box<Length>>,
     },
     /// An inline formula.
     InlineMath {

@@ -142,6 +142,8 @@ fn inline_image(Image { data, title, .. }: Image) -> Inline {
         caption: title,
         alt: data.alt,
         size,
+        width: data.width.map(Box::new),
+        height: data.height.map(Box::new),
     };
     Inline::new(kind, Vec::new())
 }

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use docs_model::{
-    Block, BlockKind, CellAlign, ContentRef, HeadingData, ImageAlign, ImageData, MarkColor, MarkKind,
+    Block, BlockKind, CellAlign, ContentRef, HeadingData, ImageAlign, ImageData, Length, MarkColor, MarkKind,
     TextAlign,
 };
 
 use super::{
-    super::{attributes::length, targets, work_budget},
+    super::{targets, work_budget},
     assemble::{Image, Item},
     frames::{Builder, FrameKind, Opener, Skipped, TextKind, is_id},
     placeholders::without_placeholders,
@@ -426,11 +426,22 @@ fn inline(builder: &mut Builder<'_>, element: &Element<'_>) {
     }
 }
 
+/// Parses a width or height as HTML does: text after the number is ignored, unless it is a percent sign.
+fn dimension(text: &str) -> Option<Length> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let value: f64 = text[..end].parse().ok()?;
+    Some(match text[end..].starts_with('%') {
+        true => Length::Unit { unit: "%".to_owned(), value },
+        false => Length::Pixels(value),
+    })
+}
+
 fn image(builder: &mut Builder<'_>, element: &Element<'_>) -> Option<Image> {
     let set = element.get("srcset").unwrap_or_default().into_owned();
     let first = || candidates(&set).into_iter().next().map(|range| set[range].to_owned());
     let source = element.get("src").map(Cow::into_owned).filter(|source| !source.trim().is_empty());
-    let size = |name: &str| length(element.get(name)?.trim().trim_end_matches("px"));
+    let size = |name: &str| dimension(&element.get(name)?);
     let some = |name: &str| element.get(name).map(Cow::into_owned).filter(|text| !text.is_empty());
     let data = ImageData {
         target: target(&source.or_else(first)?)?,

@@ -12,6 +12,7 @@ use super::{
     },
     assemble::{self, Item, SourceLink},
     dialects::{alert, fence},
+    placeholders::without_placeholders,
     rows::{self, Cell, Row},
     state::View,
 };
@@ -630,6 +631,7 @@ impl<'v> Builder<'v> {
     pub(super) fn close_code(&mut self) {
         let Some(OpenCode { info, text }) = self.code.take() else { return };
         let (language, title) = fence(&info);
+        let text = without_placeholders(&text);
         let text = text.strip_suffix('\n').unwrap_or(&text);
         if text.trim().is_empty() {
             return;

@@ -14,8 +14,8 @@ use super::{
     super::{inlines::label, marks, targets::MENTION, work_budget},
     addresses,
     assemble::{Image, Item},
-    comments,
     elements::{self, Surroundings, target},
+    empty_lines,
     frames::{Builder, FrameKind, Opener, TextKind, is_id},
     labels::Labels,
     options::OPTIONS,
@@ -32,7 +32,7 @@ pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
     work_budget::step(source.len());
     let (labels, left) = (Rc::clone(&builder.view.labels), Rc::clone(&builder.view.destination_bytes_left));
     let text = tags::removed(source, &labels.paired_tags, &mut builder.view.is_hidden);
-    let text = comments::removed(text);
+    let text = empty_lines::removed(text);
     let text = match text.contains(NO_CHARACTER) {
         true => Cow::Owned(text.replace(NO_CHARACTER, EMPTY)),
         false => text,

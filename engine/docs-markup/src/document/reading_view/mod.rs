@@ -13,9 +13,9 @@
 
 mod addresses;
 mod assemble;
-mod comments;
 mod dialects;
 mod elements;
+mod empty_lines;
 mod finish;
 mod frames;
 mod labels;

@@ -56,15 +56,10 @@ fn block(block: &Block) -> String {
             format!("images{}({})", align.map(|align| format!("@{align:?}")).unwrap_or_default(), inner())
         }
         BlockKind::Image(data) => {
-            let size = |name: &str, length: &Option<Length>| match length {
-                Some(Length::Pixels(pixels)) => format!(" {name}={pixels}"),
-                Some(Length::Unit { unit, value }) => format!(" {name}={value}{unit}"),
-                None => String::new(),
-            };
             let alt = data.alt.as_ref().map(|alt| format!(" {alt:?}")).unwrap_or_default();
             let dark = data.dark.as_ref().map(|dark| format!(" dark={}", target(dark))).unwrap_or_default();
             let caption = if inner().is_empty() { String::new() } else { format!(" {}", inner()) };
-            let (width, height) = (size("w", &data.width), size("h", &data.height));
+            let (width, height) = (length("w", data.width.as_ref()), length("h", data.height.as_ref()));
             format!("{}{alt}{width}{height}{dark}{caption}", target(&data.target))
         }
         BlockKind::Expandable { default_expanded } => {
@@ -99,6 +94,14 @@ fn inlines(nodes: &[Node]) -> String {
     nodes.iter().map(node).collect()
 }
 
+fn length(name: &str, length: Option<&Length>) -> String {
+    match length {
+        Some(Length::Pixels(pixels)) => format!(" {name}={pixels}"),
+        Some(Length::Unit { unit, value }) => format!(" {name}={value}{unit}"),
+        None => String::new(),
+    }
+}
+
 fn inline(inline: &Inline) -> String {
     let inner = inlines(&inline.nodes);
     match &inline.kind {
@@ -110,8 +113,11 @@ fn inline(inline: &Inline) -> String {
             let body: Vec<Block> = inline.fragments().iter().flat_map(|own| own.nodes.clone()).collect();
             format!("{{{inner}: {}}}", blocks(&body))
         }
-        InlineKind::InlineImage { target: own, alt, size, .. } => {
-            let size = if size.is_some() { " line" } else { "" };
+        InlineKind::InlineImage { target: own, alt, size, width, height, .. } => {
+            let size = match size {
+                Some(_) => " line".to_owned(),
+                None => length("w", width.as_deref()) + &length("h", height.as_deref()),
+            };
             format!("![{}]<{}{size}>", alt.as_deref().unwrap_or_default(), target(own))
         }
         InlineKind::Emoji { code } => emoji_names::text(code).unwrap_or_default(),
@@ -320,7 +326,7 @@ fn blocks_of_html_become_blocks() {
         ("<section><article><p>a<p>b</article></section>\n", "p(a) p(b)"),
         (
             "<h1 align=\"center\">\n  <img src=\"/l.png\" width=\"100\">\n  Name\n</h1>\n",
-            "h1#name(![]</l.png> Name)",
+            "h1#name(![]</l.png w=100> Name)",
         ),
         ("<script>\nalert(1)\n\nx\n</script>\n\na\n", "p(a)"),
         ("<style>\np { }\n</style>\n", ""),
@@ -333,6 +339,12 @@ fn blocks_of_html_become_blocks() {
         ("<li>a</li>\n<td>b</td>\n", "ul(li(p(a)) li(p(b)))"),
         ("Text before\n<h3>Title</h3>\n", "p(Text before) h2#title(Title)"),
         ("<pre>\na <b>b</b>\n  c\n</pre>\n", "code[](a b⏎  c)"),
+        ("<div>\n<pre>\na\n\n# b\n\n\nc\n</pre>\n</div>\n\nd\n", "code[](a⏎⏎# b⏎⏎⏎c) p(d)"),
+        ("<ul>\n<li>\n<PRE>\na\n\nb\n</PRE></li>\n<li>c</li>\n</ul>\n", "ul(li(code[](a⏎⏎b)) li(p(c)))"),
+        ("* x\n\n  <div><pre>a\n\n  b</pre></div>\n* c\n", "ul(li(p(x) code[](a⏎⏎b)) li(p(c)))"),
+        ("<div>\n<pre>a\n\nb\n\n<div>\n<pre>c\n</pre>\n", "code[](a) p(b) code[](c)"),
+        ("<div>\n<pre>a\n\n**b**\n", "code[](a) p(**b**)"),
+        ("```\n<pre>\n\n</pre>\n```\n", "code[](<pre>⏎⏎</pre>)"),
     ]);
 }
 
@@ -387,7 +399,7 @@ fn media_become_images_embeds_and_files() {
         ),
         ("<img align=center width=50% src=a.png title='T'>\n", "images@Center(a.png w=50% p(T))"),
         ("<p align=\"center\"><img src=a.png width=5></p>\n", "images@Center(a.png w=5)"),
-        ("<a href=\"/x\"><img src=\"a.png\" width=\"300\"></a>\n", "p([![]<a.png>]</x>)"),
+        ("<a href=\"/x\"><img src=\"a.png\" width=\"300\"></a>\n", "p([![]<a.png w=300>]</x>)"),
         (
             "<picture>\n<source srcset=\"d.png 2x\" media=\"(prefers-color-scheme: dark)\">\n\
              <img src=\"l.png\" width=\"9\">\n</picture>\n",
@@ -396,6 +408,14 @@ fn media_become_images_embeds_and_files() {
         (
             "<figure class=x><img src=\"a.png\"><figcaption>C <b>d</b></figcaption></figure>\n",
             "images(a.png p(C **d**))",
+        ),
+        (
+            "Logos <img src=\"a.png\" width=\"45%\"> and <img height=90 src='b.png'> and ![c](c.png).\n",
+            "p(Logos ![]<a.png w=45%> and ![]<b.png h=90> and ![c]<c.png>.)",
+        ),
+        (
+            "<table><tr><td><a href=\"/u\"><img src=\"u.png\" width=\"100px;\"/><br/><b>U</b></a></td></tr></table>\n",
+            "table(- / p([![]<u.png w=100>⏎**U**]</u>))",
         ),
         ("<iframe width=\"5\" src=\"https://example.com/v\"></iframe>\n", "embed(https://example.com/v)"),
         ("<iframe src=\"javascript:x\">y</iframe>\n", ""),
