@@ -7,6 +7,7 @@
 
 mod conditions;
 mod fences;
+mod honkit;
 mod resolve;
 mod scan;
 mod select;
@@ -26,7 +27,7 @@ pub use self::resolve::{
 };
 use self::{
     fences::without_hidden_lines,
-    scan::{Directive, Place, Token, scan},
+    scan::{Directive, Place, Token},
 };
 use crate::gitsync::BookFormat;
 
@@ -48,8 +49,7 @@ pub struct Expansions {
 
 impl Expansions {
     /// Returns the text with the results in place of the directives, of at most [`MAX_EXPANDED_BYTES`] unless the text
-    /// itself is longer. A directive without a result, or with one that does not fit, is removed; in a code example of
-    /// HonKit, an `include` without a result is unchanged. If the hints do not
+    /// itself is longer. A directive without a result, or with one that does not fit, is removed. If the hints do not
     /// fit, the text is returned unchanged.
     #[must_use]
     pub fn expand<'t>(&self, source: &'t str) -> Cow<'t, str> {
@@ -60,19 +60,19 @@ impl Expansions {
         let mut left = MAX_EXPANDED_BYTES.saturating_sub(source.len());
         let mut line_breaks = HashMap::new();
         let book = |name: &str| self.text.get(&format!("book {name}")).cloned();
-        scan(source, self.format, Place::Text, &book, &mut |token| match token {
+        scan_text(source, self.format, Place::Text, &book, &mut |token| match token {
             Token::Text(text) => out.push_str(text),
             Token::Literal(text) => out.push_str(&text),
             Token::Hidden => {}
             Token::Value(value) => {
                 if let Some(rest) = left.checked_sub(value.len()) {
                     left = rest;
-                    out.push_str(value);
+                    out.push_str(&value);
                 }
             }
             Token::Directive(directive) => {
                 let Some((key, value)) = self.values(directive.place).get_key_value(&directive.key()) else {
-                    return out.push_str(directive.fallback);
+                    return;
                 };
                 // A page can have tens of thousands of directives with the same long result.
                 let breaks =
@@ -118,13 +118,28 @@ impl Expansions {
     }
 }
 
+/// Calls `visit` with all shown parts of a text at a place of a book, in order. `book` returns the values of the book.
+fn scan_text<'t>(
+    text: &'t str,
+    format: BookFormat,
+    place: Place,
+    book: &dyn Fn(&str) -> Option<String>,
+    visit: &mut dyn FnMut(Token<'t>),
+) {
+    match (format, place) {
+        (BookFormat::MdBook, _) => scan::scan(text, place, visit),
+        (BookFormat::HonKit, Place::Text) => honkit::scan(text, book, visit),
+        (BookFormat::HonKit, Place::Code) | (BookFormat::Native, _) => visit(Token::Text(text)),
+    }
+}
+
 /// Returns `true` if a text may contain directives or fences that readers see in another form.
 fn may_have_directives(text: &str, format: BookFormat) -> bool {
     match format {
         BookFormat::Native => false,
         // Fences can have hidden lines.
-        BookFormat::MdBook => text.contains("{{") || text.contains("```") || text.contains("~~~"),
-        BookFormat::HonKit => text.contains("{%") || text.contains("{{"),
+        BookFormat::MdBook => ["{{", "{%", "```", "~~~"].iter().any(|sign| text.contains(sign)),
+        BookFormat::HonKit => ["{{", "{%", "{###"].iter().any(|sign| text.contains(sign)),
     }
 }
 

@@ -181,7 +181,6 @@ impl<'v> ConditionParser<'_, '_, 'v> {
         Some(match word {
             "none" | "null" | "undefined" => None,
             "true" | "false" => truth(word == "true"),
-            "output.name" => Some(Cow::Borrowed("website")),
             _ if word.parse::<f64>().is_ok() => Some(Cow::Owned(word.to_owned())),
             _ => (self.value)(word),
         })
@@ -213,6 +212,7 @@ mod tests {
             "book.edition" => Some(Cow::Borrowed("web")),
             "count" => Some(Cow::Borrowed("3")),
             "off" => Some(Cow::Borrowed("false")),
+            "output.name" => Some(Cow::Borrowed("website")),
             _ => None,
         };
         for (condition, expected) in [

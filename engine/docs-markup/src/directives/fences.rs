@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{document, gitsync::BookFormat};
+use crate::document;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Fence {
@@ -22,10 +22,9 @@ pub(super) enum FenceKind {
 
 impl Fence {
     /// Parses an opening fence. Returns it with its info string.
-    pub(super) fn open(line: &str, format: BookFormat) -> Option<(Self, &str)> {
+    pub(super) fn open(line: &str) -> Option<(Self, &str)> {
         let (mark, length, info) = document::fence(line)?;
         let kind = match info.split([',', ' ', '{', '\t']).next().unwrap_or_default() {
-            _ if format != BookFormat::MdBook => FenceKind::Code,
             "rust" => FenceKind::Rust,
             "admonish" => FenceKind::Admonition,
             _ => FenceKind::Code,

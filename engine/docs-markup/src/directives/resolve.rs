@@ -9,8 +9,8 @@ use super::{
     Expansions, MAX_EXPANDED_BYTES, count_line_breaks,
     fences::without_hidden_lines,
     may_have_directives, prefixed_length, push_prefixed,
-    scan::{Directive, Place, Token, scan},
-    select,
+    scan::{Directive, Place, Token},
+    scan_text, select,
 };
 use crate::gitsync::{BookFormat, RepoConfig, RepoPath};
 
@@ -108,7 +108,7 @@ pub fn resolve(
         in_conditions.borrow_mut().insert(name.to_owned());
         config.book.get(name).cloned()
     };
-    scan(text, config.format, Place::Text, &book, &mut |token| match token {
+    scan_text(text, config.format, Place::Text, &book, &mut |token| match token {
         Token::Text(_) => {}
         Token::Literal(_) | Token::Hidden | Token::Value(_) => is_plain = false,
         Token::Directive(directive) => {
@@ -182,13 +182,7 @@ impl<'r> Resolver<'r> {
                 value.filter(|value| self.take(value)).cloned().unwrap_or_default()
             }
             "include" | "rustdoc_include" | "playground" | "playpen" => {
-                let warnings = self.out.warnings.len();
-                let value = self.included(directive);
-                if value.is_none() && !directive.fallback.is_empty() {
-                    // Readers see the directive.
-                    self.out.warnings.truncate(warnings);
-                }
-                value.unwrap_or_default()
+                self.included(directive).unwrap_or_default()
             }
             _ => String::new(),
         }
@@ -269,7 +263,7 @@ impl<'r> Resolver<'r> {
         let mut out = String::with_capacity(text.len());
         let config = self.config;
         let book = |name: &str| config.book.get(name).cloned();
-        scan(&text, self.config.format, place, &book, &mut |token| match token {
+        scan_text(&text, self.config.format, place, &book, &mut |token| match token {
             Token::Text(text) => out.push_str(text),
             Token::Literal(text) => out.push_str(&text),
             Token::Hidden => {}
@@ -277,13 +271,12 @@ impl<'r> Resolver<'r> {
                 let is_fit = out.len() + value.len() <= MAX_EXPANDED_BYTES;
                 if !is_fit {
                     self.full("the results of its directives are too long");
-                } else if self.take(value) {
-                    out.push_str(value);
+                } else if self.take(&value) {
+                    out.push_str(&value);
                 }
             }
             Token::Directive(directive) => {
                 let value = self.value(&directive);
-                let value = if value.is_empty() { directive.fallback.to_owned() } else { value };
                 let value = if directive.hides_lines { without_hidden_lines(&value) } else { value };
                 let breaks = count_line_breaks(&value);
                 if out.len() + prefixed_length(&value, breaks, directive.prefix) <= MAX_EXPANDED_BYTES {

@@ -113,9 +113,9 @@ fn escaped_and_unknown_directives_are_text() {
         ("```hbs\n{{#each items}}\n{{/each}}\n```\n", "```hbs\n{{#each items}}\n{{/each}}\n```\n"),
         ("an {{#if x}} and {{ x }} and {{#}} {{# x}}", "an {{#if x}} and {{ x }} and {{#}} {{# x}}"),
         ("{{#quiz ../q.toml}}\n{{#endtab}}\n{{#title A}}x\n", "\n\nx\n"),
-        ("{{%course outline}}\n`{{%course outline}}` {{% x }}\n", "\n`{{%course outline}}` {{% x }}\n"),
+        ("{{%course outline}}\n`{{%course outline}}` {{% x }}\n", "\n`{{%course outline}}` {\\{% x }}\n"),
         ("{{#include a", "{{#include a"),
-        ("{{#include}}", ""),
+        ("{{#include}}", "{{#include}}"),
         ("$\\frac{{a}}{{b}}$", "$\\frac{{a}}{{b}}$"),
     ] {
         assert_eq!(shown(&mdbook(), text, &[]).0, expected, "{text}");
@@ -124,17 +124,28 @@ fn escaped_and_unknown_directives_are_text() {
     assert_eq!(shown(&mdbook(), &long, &[]).0, long);
 }
 
+// HonKit escapes code before it evaluates templates.
 #[test]
-fn includes_in_code_of_honkit_remain_without_their_file() {
+fn code_of_honkit_is_unchanged() {
     let config = RepoConfig::from_honkit("{ \"variables\": { \"v\": 3 } }", &RepoPath::default());
-    let code =
-        |path: &str| format!("```html\n<a>\n    {{% include '{path}' %}}\n</a> {{{{ book.v }}}}\n```\n");
-    let expected = code("../gone.rs").replace("{{ book.v }}", "3");
-    assert_eq!(shown(&config, &code("../gone.rs"), &[]), (expected.clone(), vec![]));
-    let expected = expected.replace("{% include '../gone.rs' %}", "<svg/>");
-    assert_eq!(shown(&config, &code("../plus.svg"), &[("plus.svg", "<svg/>")]), (expected, vec![]));
+    let text = "```html\n{% include '../plus.svg' %} {{ book.v }} {% set v = 1 %}\n{% raw %}a{% endraw %}\n```\n\n\
+                    `{{ book.v }} {% raw %}` ";
+    assert_eq!(shown(&config, text, &[("plus.svg", "<svg/>")]), (text.to_owned(), vec![]));
+    assert_eq!(shown(&config, &format!("{text}{{{{ book.v }}}}"), &[]).0, format!("{text}3"));
     let (text, warnings) = shown(&config, "a {% include '../gone.rs' %} b\n", &[]);
     assert_eq!((text.as_str(), warnings.len()), ("a  b\n", 1));
+}
+
+#[test]
+fn signs_of_tags_are_text_in_mdbook() {
+    for (text, expected) in [
+        ("{% if a %}b{% endif %}\n", "\\{% if a %}b\\{% endif %}\n"),
+        ("`{% a %}` {% b %}\n", "`{% a %}` \\{% b %}\n"),
+        ("```\n{% a %}\n```\n", "```\n{% a %}\n```\n"),
+        ("Use {{ #playground }} and {{#include}}.\n", "Use {{ #playground }} and {{#include}}.\n"),
+    ] {
+        assert_eq!(shown(&mdbook(), text, &[]).0, expected, "{text}");
+    }
 }
 
 #[test]
@@ -217,8 +228,8 @@ fn results_have_a_bounded_size_and_number() {
 }
 
 #[test]
-fn a_directive_has_at_most_500_bytes() {
-    for (length, is_text) in [(486, false), (487, true)] {
+fn a_template_has_at_most_2000_bytes() {
+    for (length, is_text) in [(1_986, false), (1_987, true)] {
         let path = "a".repeat(length);
         let text = format!("{{% x {{% include \"{path}\" %}}");
         let page = RepoPath::new("page.md").unwrap();
@@ -277,10 +288,14 @@ fn honkit_templates_are_evaluated() {
     let known = [("src/a.md", "A {{ book.v }}"), ("b.md", "B")];
     for (text, expected) in [
         ("{% include \"./a.md\" %} {%- include '/b.md' -%}\n", "A 2 B\n"),
-        ("{{ book.title }} {{book.v}} {{ book.none }} {{ page.title }}", "T 2  {{ page.title }}"),
+        (
+            "{{ book.title }} {{book.v}} {{ book[\"v\"] }} {{ book.v | upper }} {{ book.none }}{{ page.title }}",
+            "T 2 2 2 ",
+        ),
+        ("a{### hidden {{ book.v }} ###}b {# c #}", "ab {# c #}"),
         ("{% raw %}{{ book.v }}{% endraw %} {{ book.v }}", "{{ book.v }} 2"),
-        ("```js\n{% raw %}\n{{ x }} {% if %}\n{% endraw %}\n```\n", "```js\n\n{{ x }} {% if %}\n\n```\n"),
-        ("{% raw %}a {% tag %} `{% code %}`{% endraw %}", "a {% tag %} `{% code %}`"),
+        ("{% raw %}\n```js\n{{ x }} {% if %}\n```\n{% endraw %}\n", "\n```js\n{{ x }} {% if %}\n```\n\n"),
+        ("{% raw %}a {% tag %} `{% code %}`{% endraw %}", "a \\{% tag %} `{% code %}`"),
         ("{% raw %}a {% tag %}{% endraw %}", "a \\{% tag %}"),
         ("{% hint %} {% include x %} {{#include a.md}}", "{% hint %} {% include x %} {{#include a.md}}"),
     ] {
@@ -310,12 +325,19 @@ fn conditions_of_honkit_select_a_branch() {
             "b",
         ),
         ("{% if book.none %}a{% include './a.md' %}{% else %}{% include './a.md' %}{% endif %}", "included"),
-        // Examples, and conditions without an end, are text.
-        ("`{% if book.none %}` a {% endif %}", "`{% if book.none %}` a {% endif %}"),
-        ("{% if book.none %} a\n\nb\n", "{% if book.none %} a\n\nb\n"),
+        // Code is unchanged.
+        ("`{% if book.none %}` a {% endif %}", "`{% if book.none %}` a "),
         ("```\n{% if book.none %}\n{% endif %}\n```\n", "```\n{% if book.none %}\n{% endif %}\n```\n"),
+        ("``x ` y`` {% if book.none %}a{% else %}b{% endif %}", "``x ` y`` b"),
+        ("Press \\` {% if book.none %}a{% else %}b{% endif %}", "Press \\` b"),
+        ("`a\nb` {% if book.none %}a{% else %}b{% endif %}", "`a\nb` b"),
+        ("* ```\n  a\n\n{% if book.none %}a{% else %}b{% endif %}\n", "* ```\n  a\n\nb\n"),
+        // A tag without its counterpart is not shown, and hides nothing.
+        ("{% if book.none %}\na\n\nb\n", "\na\n\nb\n"),
+        ("{% if book.none %}{% if book.edition %}a{% endif %}b", "ab"),
+        ("{% else %} a {% endif %}", " a "),
+        ("{% if book.none\n and book.edition %}a{% else %}b{% endif %}", "b"),
         ("{% raw %}{% if a %}{% endraw %}{% if true %}b{% endif %}", "\\{% if a %}b"),
-        ("{% else %} a {% endif %}", "{% else %} a {% endif %}"),
         ("{% if book.none %}{{ book.edition }}{% endif %}{% if f(1) %}c{% else %}d{% endif %}", "c"),
     ] {
         assert_eq!(shown(&config, text, &known), (expected.to_owned(), vec![]), "{text}");
@@ -327,17 +349,18 @@ fn values_of_a_page_of_honkit_are_shown() {
     let config = RepoConfig::from_honkit("{\"variables\": {\"v\": 2}}", &RepoPath::default());
     let known = [("src/a.md", "{% set x = 'own' %}{{ x }} {{ y }}")];
     for (text, expected) in [
-        ("{% set x = \"1.0\" %}\n[a](b/{{ x }}) {{x}} `{{- x -}}`\n", "\n[a](b/1.0) 1.0 `1.0`\n"),
-        ("{{ x }} {% set x = 'a' %}{{ x }} {% set x = 'b' %}{{ x }}", "{{ x }} a b"),
+        ("{% set x = \"1.0\" %}\n[a](b/{{ x }}) {{x}} `{{- x -}}`\n", "\n[a](b/1.0) 1.0 `{{- x -}}`\n"),
+        ("{{ x }} {% set x = 'a' %}{{ x }} {% set x = 'b' %}{{ x }}", " a b"),
         (
             "{%- set a_1 = -1.5 -%}{%set b = a_1%}{% set c = true %}{{ a_1 }} {{ b }} {{ c }}",
             "-1.5 -1.5 true",
         ),
-        ("{% set x = 'a' %}{% set x = y + 1 %}{{ x }}", "{% set x = y + 1 %}{{ x }}"),
-        ("{% set x = 'a\\'b' %} {% set %} {% setx = 1 %}", "{% set x = 'a\\'b' %} {% set %} {% setx = 1 %}"),
+        ("{% set x = 'a' %}{% set x = y + 1 %}{{ x }}b", "b"),
+        ("{% set x = book.v %}{{ x }} {{ 'c' }} {{ output.name }}", "2 c website"),
+        ("{% set x = 'a\\'b' %} {% set %} {% setx = 1 %}", " {% set %} {% setx = 1 %}"),
         ("{% raw %}{% set x = 1 %}{{ x }}{% endraw %}", "\\{% set x = 1 %}{{ x }}"),
-        ("{% set x = 1 %}\n```\n{{ x }} {{ x | title }}\n```\n", "\n```\n1 {{ x | title }}\n```\n"),
-        ("{% set y = 'page' %}{% include \"./a.md\" %} {{ y }} {{ x }}", "own {{ y }} page {{ x }}"),
+        ("{% set x = 1 %}\n```\n{{ x }} {{ x | title }}\n```\n", "\n```\n{{ x }} {{ x | title }}\n```\n"),
+        ("{% set y = 'page' %}{% include \"./a.md\" %} {{ y }} {{ x }}", "own  page "),
         (
             "{% set i = '<b>!</b>' %}{% filename %}{{ i }} a.py{% endfilename %}",
             "{% filename %}<b>!</b> a.py{% endfilename %}",
@@ -345,7 +368,7 @@ fn values_of_a_page_of_honkit_are_shown() {
     ] {
         assert_eq!(shown(&config, text, &known), (expected.to_owned(), vec![]), "{text}");
     }
-    assert_eq!(shown(&mdbook(), "{% set x = 1 %}{{ x }}", &[]).0, "{% set x = 1 %}{{ x }}");
+    assert_eq!(shown(&mdbook(), "{% set x = 1 %}{{ x }}", &[]).0, "\\{% set x = 1 %}{{ x }}");
 }
 
 #[test]
