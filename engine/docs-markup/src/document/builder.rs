@@ -18,6 +18,8 @@ pub(super) struct InlineBuilder {
     /// The end offset of the consumed source.
     at: usize,
     link: Option<OpenLink>,
+    /// `true` after a link within a link, which documents cannot contain.
+    has_nested_link: bool,
     image: Option<(InlineKind, LinkType, Range<usize>)>,
 }
 
@@ -120,6 +122,7 @@ impl InlineBuilder {
 
     pub(super) fn open_link(&mut self, kind: InlineKind, spelling: String, label: usize) {
         self.flush();
+        self.has_nested_link |= self.link.is_some();
         let before = std::mem::take(&mut self.nodes);
         self.link = Some(OpenLink { kind, spelling, marks: self.marks.len(), before, label });
         self.at = label;
@@ -226,10 +229,10 @@ impl InlineBuilder {
         vec![Node::Text(TextNode::new(vec![Leaf { spelling: Some(written), ..Leaf::new(word, marks) }]))]
     }
 
-    /// Returns the nodes. Each leaf contains its spelling.
-    pub(super) fn finish(mut self) -> Vec<Node> {
+    /// Returns the nodes, or `None` if a document cannot contain them. Each leaf contains its spelling.
+    pub(super) fn finish(mut self) -> Option<Vec<Node>> {
         self.flush();
-        self.nodes
+        (!self.has_nested_link).then_some(self.nodes)
     }
 }
 

@@ -80,7 +80,12 @@ fn attempt(text: &str, atoms: &[Atom], rules: &mut Rules<'_>) -> Option<Option<V
         reader.rules.notes.rewind(notes_before);
         return None;
     }
-    Some(Some(reader.builder.finish()))
+    let InlineReader { builder, rules, .. } = reader;
+    let nodes = builder.finish();
+    if nodes.is_none() {
+        rules.notes.rewind(notes_before);
+    }
+    Some(nodes)
 }
 
 /// Masks the atoms of `text`.

@@ -96,5 +96,6 @@ pub(crate) use self::{
     escape::is_balanced,
     lines::fence,
     marks::{heading, is_divider, may_have_attributes, underline},
+    reading_view::code_ranges,
     update::{block_fingerprints, edited},
 };

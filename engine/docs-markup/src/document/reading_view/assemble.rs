@@ -60,12 +60,16 @@ pub(super) fn ends_with_space(items: &[Item]) -> bool {
 pub(super) fn image_block(items: &[Item], align: Option<TextAlign>) -> Option<Block> {
     let mut shown = items.iter().filter(|item| !is_blank(std::slice::from_ref(*item)));
     let (Some(Item::Image { image, link: None }), None) = (shown.next(), shown.next()) else { return None };
-    let align = image.align.or(match align {
-        Some(TextAlign::Center) => Some(ImageAlign::Center),
-        Some(TextAlign::End) => Some(ImageAlign::Right),
-        Some(TextAlign::Start) | None => None,
-    });
-    Some(block_of(image, align))
+    Some(block_of(image, image.align.or_else(|| align.and_then(image_align))))
+}
+
+/// Returns the alignment of an image in aligned text.
+pub(super) const fn image_align(align: TextAlign) -> Option<ImageAlign> {
+    match align {
+        TextAlign::Center => Some(ImageAlign::Center),
+        TextAlign::End => Some(ImageAlign::Right),
+        TextAlign::Start => None,
+    }
 }
 
 fn block_of(image: &Image, align: Option<ImageAlign>) -> Block {

@@ -2,38 +2,36 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use pulldown_cmark::{Event, Parser, Tag};
-
-use super::{super::work_budget, options::OPTIONS, placeholders::EMPTY};
-use crate::syntax::html::{self, TagKind};
+use super::{
+    code_ranges::{code_ranges, is_within, preformatted},
+    placeholders::EMPTY,
+};
 
 /// Removes the comments with empty lines, and fills the empty lines of `pre` elements, outside of code.
 pub(super) fn removed(source: Cow<'_, str>) -> Cow<'_, str> {
-    let source = replaced(source, comments, |_, _| {});
-    replaced(source, preformatted, fill)
+    let comments = comments(&source);
+    let has_comments = !comments.is_empty();
+    let source = if has_comments { replaced(source, &comments, |_, _| {}) } else { source };
+    let may_have = source.contains("</pre") || source.contains("</PRE");
+    if !may_have || !has_empty_line(&source) {
+        return source;
+    }
+    let mut elements = preformatted(&source, &code_ranges(&source));
+    elements.retain(|range| has_empty_line(&source[range.clone()]));
+    if elements.is_empty() { source } else { replaced(source, &elements, fill) }
 }
 
 /// Replaces parts of a text that are outside of code.
-fn replaced(
-    source: Cow<'_, str>,
-    find: impl Fn(&str) -> Vec<Range<usize>>,
+fn replaced<'s>(
+    source: Cow<'s, str>,
+    found: &[Range<usize>],
     write: impl Fn(&str, &mut String),
-) -> Cow<'_, str> {
-    let found = find(&source);
-    if found.is_empty() {
-        return source;
-    }
-    work_budget::step(source.len());
-    let code: Vec<Range<usize>> = Parser::new_ext(&source, OPTIONS)
-        .into_offset_iter()
-        .filter(|(event, _)| matches!(event, Event::Start(Tag::CodeBlock(_)) | Event::Code(_)))
-        .map(|(_, range)| range)
-        .collect();
+) -> Cow<'s, str> {
+    let code = code_ranges(&source);
     let mut out = String::with_capacity(source.len());
     let mut at = 0;
     for range in found {
-        let before = code[..code.partition_point(|own| own.start <= range.start)].last();
-        if before.is_none_or(|own| own.end <= range.start) {
+        if !is_within(&code, range.start) {
             out.push_str(&source[at..range.start]);
             write(&source[range.clone()], &mut out);
             at = range.end;
@@ -55,23 +53,6 @@ fn comments(source: &str) -> Vec<Range<usize>> {
             found.push(start..end);
         }
         at = end;
-    }
-    found
-}
-
-/// Finds the `pre` elements with empty lines.
-fn preformatted(source: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    let mut open = None;
-    for (at, kind) in html::tags_of(source, "pre") {
-        match (kind, open) {
-            (TagKind::Opening, _) => open = Some(at),
-            (TagKind::Closing, Some(start)) if has_empty_line(&source[start..at]) => {
-                found.push(start..at);
-                open = None;
-            }
-            (TagKind::Closing, _) => open = None,
-        }
     }
     found
 }

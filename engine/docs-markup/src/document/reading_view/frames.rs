@@ -436,15 +436,31 @@ impl<'v> Builder<'v> {
         self.text = Some(OpenText { kind, align, opener: Some(opener), items: Vec::new() });
     }
 
+    /// Returns the alignment of the innermost open element that has one.
+    fn open_align(&self) -> Option<TextAlign> {
+        self.frames.iter().rev().find_map(|frame| match frame.kind {
+            FrameKind::Plain(align) => align,
+            _ => None,
+        })
+    }
+
+    /// Aligns a block of the document like the open element that contains it, unless it has an alignment of its own.
+    pub(super) fn align(&self, block: &mut Block) {
+        let Some(align) = self.open_align() else { return };
+        match &mut block.kind {
+            BlockKind::Paragraph { align: own } => *own = own.or(Some(align)),
+            BlockKind::Heading1(data) | BlockKind::Heading2(data) | BlockKind::Heading3(data) => {
+                data.align = data.align.or(Some(align));
+            }
+            BlockKind::Images { align: own, .. } => *own = own.or_else(|| assemble::image_align(align)),
+            _ => {}
+        }
+    }
+
     /// Completes the open paragraph or heading.
     pub(super) fn close_text(&mut self) {
         let Some(OpenText { kind, align, items, .. }) = self.text.take() else { return };
-        let align = align.or_else(|| {
-            self.frames.iter().rev().find_map(|frame| match frame.kind {
-                FrameKind::Plain(align) => align,
-                _ => None,
-            })
-        });
+        let align = align.or_else(|| self.open_align());
         if kind == TextKind::Paragraph
             && let Some(image) = assemble::image_block(&items, align)
         {

@@ -192,6 +192,11 @@ impl Reader<'_, '_> {
                 let inline = Inline { spelling: Some(label(&name)), ..inline };
                 builder.push_item(|link| Item::Inline { inline, link });
             }
+            Event::SoftBreak if builder.code.is_some() => {
+                let line = source[range.start..].split_once('\n').map_or("", |(_, line)| line);
+                let indentation = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+                builder.push(&format!("\n{indentation}"));
+            }
             Event::SoftBreak => builder.push(" "),
             Event::HardBreak => builder.push("\n"),
             Event::Rule => builder.add_new(Block::new(BlockKind::Divider {}, Vec::new())),

@@ -13,6 +13,7 @@
 
 mod addresses;
 mod assemble;
+mod code_ranges;
 mod dialects;
 mod elements;
 mod empty_lines;
@@ -32,6 +33,7 @@ use std::borrow::Cow;
 
 use docs_model::Document;
 
+pub(crate) use self::code_ranges::code_ranges;
 use self::state::View;
 use super::keys;
 

@@ -35,7 +35,9 @@ fn block(block: &Block) -> bool {
     is_verbatim(block)
         || match &block.kind {
             BlockKind::Code { syntax, title, .. } => {
-                syntax.as_deref().is_some_and(|syntax| dialects::fence(syntax).0 != syntax)
+                syntax
+                    .as_deref()
+                    .is_some_and(|syntax| dialects::fence(syntax).0 != syntax || syntax == "math")
                     || title.as_deref().is_some_and(|title| has_code(title) || is_escaped(title))
             }
             BlockKind::TabsItem { title: Some(title), .. } => is_escaped(title) || nodes(&block.nodes),

@@ -3,9 +3,8 @@
 use std::{borrow::Cow, collections::HashSet};
 
 use docs_model::{Block, BlockKind, ContentRef, Node};
-use pulldown_cmark::{Event, Parser, Tag};
 
-use super::{super::targets, options::OPTIONS};
+use super::{super::targets, code_ranges::literal_ranges};
 use crate::syntax::tag;
 
 /// Attributes whose values are visible to readers if the tag has content.
@@ -31,13 +30,7 @@ pub(super) fn removed<'s>(source: &'s str, paired: &HashSet<String>, is_hidden: 
     if !source.contains("{%") {
         return Cow::Borrowed(if *is_hidden { "" } else { source });
     }
-    let mut code = Vec::new();
-    for (event, range) in Parser::new_ext(source, OPTIONS).into_offset_iter() {
-        match event {
-            Event::Start(Tag::CodeBlock(_)) | Event::Code(_) => code.push(range),
-            _ => {}
-        }
-    }
+    let code = literal_ranges(source);
     let mut out = String::with_capacity(source.len());
     let mut at = 0;
     for tag in tag::tags(source, &code) {

@@ -79,6 +79,12 @@ impl View {
                     *title = texts::inline_text(&self.line(title, Vec::new()).nodes);
                 }
                 *title = title.take().map(|title| needs::unescaped(&title));
+                if syntax.as_deref() == Some("math") {
+                    let lines: Vec<String> =
+                        block.children().map(|line| spelling::text_of_nodes(&line.nodes)).collect();
+                    let formula = Block::new(BlockKind::Math { formula: lines.join("\n") }, Vec::new());
+                    return Block { key: shown.key, ..formula };
+                }
             }
             BlockKind::TabsItem { title: Some(title), .. } => *title = needs::unescaped(title),
             BlockKind::Table(data) => {
@@ -396,7 +402,8 @@ impl Builder<'_> {
             for id in std::mem::take(&mut self.view.heading_anchors) {
                 self.anchor(&id);
             }
-            if let Some(shown) = shown {
+            if let Some(mut shown) = shown {
+                self.align(&mut shown);
                 self.add(shown);
                 self.add_title_notes();
             }

@@ -1,6 +1,8 @@
 //! The reading view: markup that was preserved as text, as readers see it.
 
-use docs_model::{Block, BlockKind, ContentRef, Inline, InlineKind, Leaf, Length, MarkKind, Node, TableData};
+use docs_model::{
+    Block, BlockKind, ContentRef, Inline, InlineKind, Leaf, Length, MarkKind, Node, TableData, TextAlign,
+};
 
 use super::*;
 
@@ -28,13 +30,15 @@ pub(super) fn blocks(all: &[Block]) -> String {
 fn block(block: &Block) -> String {
     let inner = || blocks(&block.children().cloned().collect::<Vec<_>>());
     let text = || inlines(&block.nodes);
+    let aligned = |align: Option<TextAlign>| align.map_or(String::new(), |align| format!("@{align:?}"));
     let id = block.meta.as_ref().map(|meta| format!("#{}", meta.id)).unwrap_or_default();
     match &block.kind {
         BlockKind::Paragraph { align: None } => format!("p{id}({})", text()),
         BlockKind::Paragraph { align: Some(align) } => format!("p{id}@{align:?}({})", text()),
-        BlockKind::Heading1(_) => format!("h1{id}({})", text()),
-        BlockKind::Heading2(_) => format!("h2{id}({})", text()),
-        BlockKind::Heading3(_) => format!("h3{id}({})", text()),
+        BlockKind::Heading1(data) => format!("h1{}{id}({})", aligned(data.align), text()),
+        BlockKind::Heading2(data) => format!("h2{}{id}({})", aligned(data.align), text()),
+        BlockKind::Heading3(data) => format!("h3{}{id}({})", aligned(data.align), text()),
+        BlockKind::Math { formula } => format!("math({formula})"),
         BlockKind::ListUnordered {} => format!("ul({})", inner()),
         BlockKind::ListOrdered { start } => {
             format!("ol{}({})", start.map_or(String::new(), |n| n.to_string()), inner())
@@ -326,7 +330,7 @@ fn blocks_of_html_become_blocks() {
         ("<section><article><p>a<p>b</article></section>\n", "p(a) p(b)"),
         (
             "<h1 align=\"center\">\n  <img src=\"/l.png\" width=\"100\">\n  Name\n</h1>\n",
-            "h1#name(![]</l.png w=100> Name)",
+            "h1@Center#name(![]</l.png w=100> Name)",
         ),
         ("<script>\nalert(1)\n\nx\n</script>\n\na\n", "p(a)"),
         ("<style>\np { }\n</style>\n", ""),
@@ -345,6 +349,27 @@ fn blocks_of_html_become_blocks() {
         ("<div>\n<pre>a\n\nb\n\n<div>\n<pre>c\n</pre>\n", "code[](a) p(b) code[](c)"),
         ("<div>\n<pre>a\n\n**b**\n", "code[](a) p(**b**)"),
         ("```\n<pre>\n\n</pre>\n```\n", "code[](<pre>⏎⏎</pre>)"),
+        ("Usage: <pre>def f():\n    return 1</pre>\n", "p(Usage:) code[](def f():⏎    return 1)"),
+        ("<pre>\n{% hint %}\nx\n{% endhint %}\n</pre>\n", "code[]({% hint %}⏎x⏎{% endhint %})"),
+        ("`<pre>` {% x %} `</pre>`\n", "p(`<pre>`  `</pre>`)"),
+        (
+            "<div align=\"center\">\n\n# Title\n\nText\n\n![a](a.png)\n\n</div>\n\nAfter\n",
+            "h1@Center#title(Title) p@Center(Text) images@Center(a.png \"a\") p(After)",
+        ),
+        ("```math\na^2\n```\n", "math(a^2)"),
+    ]);
+}
+
+#[test]
+fn links_within_links_keep_all_text() {
+    shown(&[
+        ("one <a href=\"https://x.test\">a [n](m) b</a> end\n", "p(one [a ]<https://x.test>[n]<m> b end)"),
+        ("before [a <https://y.test> b](z) end\n", "p(before [a ]<z>[https://y.test]<https://y.test> b end)"),
+        (
+            "## before [one <a href=\"y\">two</a>](z) end\n",
+            "h1#before-one-two-end(before [one ]<z>[two]<y> end)",
+        ),
+        ("Foo <a href=\"x\"><div>d [n](m)</div></a> bar\n", "p(Foo) p([d ]<x>[n]<m>) p(bar)"),
     ]);
 }
 
