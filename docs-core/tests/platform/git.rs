@@ -288,14 +288,6 @@ async fn repository_errors_are_on_the_job_and_space_is_unchanged() {
         ("credentials", |r| r.failure = Some(GitError::Credentials), "credentials"),
         ("broken YAML", |r| drop(r.files.insert(".gitbook.yaml".into(), "root: [".into())), ".gitbook.yaml"),
         ("path leaves", |r| drop(r.files.insert(".gitbook.yaml".into(), "root: ../x".into())), "root"),
-        (
-            "symlink leaves",
-            |r| {
-                r.links.insert("a.md".into(), "../../etc/passwd".into());
-                r.files.insert("SUMMARY.md".into(), "* [W](README.md)\n* [A](a.md)\n".into());
-            },
-            "a.md",
-        ),
         ("nothing in it", |r| r.files.clear(), "Markdown"),
     ];
     for (what, break_it, named) in cases {

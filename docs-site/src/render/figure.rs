@@ -183,7 +183,7 @@ impl Renderer<'_> {
 /// Renders the placeholder for an image that cannot be loaded: its alternative text, otherwise its URL.
 fn image_fallback(target: &ContentRef, alt: &str) -> Markup {
     let text = match target {
-        ContentRef::Url { url } if alt.trim().is_empty() => url.as_str(),
+        ContentRef::Url { url } if alt.trim().is_empty() && !url.starts_with("data:") => url.as_str(),
         _ => alt,
     };
     html! { span.missing { (text) } }

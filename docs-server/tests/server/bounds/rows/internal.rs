@@ -184,7 +184,7 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
             "adapters/docs-pdf/src/layout/paragraph.rs::MAX_SHAPED_STYLES",
             "adapters/docs-pdf/src/layout/table.rs::MAX_REPEATED_HEAD",
             "adapters/docs-pdf/src/layout/table.rs::MAX_UNSPLIT_SHARE",
-            "adapters/docs-pdf/src/lower/block.rs::MAX_IMAGE_HEIGHT",
+            "adapters/docs-pdf/src/lower/image_size.rs::MAX_IMAGE_HEIGHT",
             "adapters/docs-pdf/src/lower/block.rs::MAX_UNSPLIT_LINES",
             "adapters/docs-pdf/src/lower/inline.rs::MAX_INLINE_NESTING",
             "adapters/docs-pdf/src/pictures/drawing.rs::MAX_INTEGER_DIGITS",

@@ -324,6 +324,12 @@ pub(super) const INPUTS: &[Input] = &[
                 "engine/docs-markup/src/directives/tests.rs::escaped_and_unknown_directives_are_text",
             ).within("pages of a repository"),
             bound(
+                "Bytes of a tag, an expression or a comment of HonKit",
+                "engine/docs-markup/src/directives/honkit.rs::MAX_TEMPLATE_BYTES",
+                Beyond::Text,
+                "engine/docs-markup/src/directives/tests.rs::a_template_has_at_most_2000_bytes",
+            ).within("pages of a repository"),
+            bound(
                 "Directives of a page, with those of its included files",
                 "engine/docs-markup/src/directives/resolve.rs::MAX_INCLUDES",
                 Beyond::Reported,
