@@ -448,7 +448,9 @@ async fn templates_of_honkit_are_evaluated_for_readers_only() {
     let part = at(&w, &space, "part").await;
     assert_eq!(
         shown(&w, &space, "readme").await,
-        format!("Course 3\n\nThe [part](/pages/{part}).\n\n```js\n{{{{ x }}}}\n```\n")
+        format!(
+            "Course 3\n\nThe [part](/pages/{part}).\n\n```js\n{{% raw %}}{{{{ x }}}}{{% endraw %}}\n```\n"
+        )
     );
     let before = files(&remote);
     assert_same_after_import(&w, &remote, &space).await;

@@ -1,7 +1,7 @@
 //! Scanner for the templates of HonKit. Its time is linear in the length of the text.
 //!
-//! Like HonKit, it leaves code unchanged. Outside of code, a tag of a condition without its counterpart and an expression
-//! without a value are not shown.
+//! Like HonKit, it leaves code unchanged. Outside of code, a tag of a condition without its counterpart and an
+//! expression without a value are not shown.
 
 use std::{
     borrow::Cow,

@@ -15,7 +15,7 @@ use super::{
         simple_blocks::{self, paragraph},
         spelling, targets,
     },
-    addresses,
+    addresses, needs,
     placeholders::{CLOSE, OPEN, without_placeholders},
     state::View,
 };
@@ -111,7 +111,7 @@ impl SourceLink {
 /// Converts the items of a text block to inline nodes.
 pub(super) fn nodes(
     items: Vec<Item>,
-    links: &mut [SourceLink],
+    links: &mut Vec<SourceLink>,
     originals: &mut [Option<Inline>],
     view: &mut View,
 ) -> Vec<Node> {
@@ -157,7 +157,7 @@ struct Assembly<'a> {
     /// The nodes of the current link, or those after the last link.
     group: Vec<Node>,
     link: Option<usize>,
-    links: &'a mut [SourceLink],
+    links: &'a mut Vec<SourceLink>,
     /// The elements that placeholders represent. Each is used once, so that text that forges placeholders cannot
     /// multiply elements.
     originals: &'a mut [Option<Inline>],
@@ -245,9 +245,36 @@ impl Assembly<'_> {
             InlineKind::Link { .. } if self.link.is_some() => {
                 inline.nodes.into_iter().for_each(|node| append(&mut self.group, node));
             }
+            InlineKind::Link { .. } if inline.nodes.iter().any(needs::is_annotation) => {
+                self.noted_link(inline)
+            }
             InlineKind::Annotation {} if inline.nodes.is_empty() => self.annotate(inline),
             _ => self.group.push(Node::Inline(inline)),
         }
+    }
+
+    /// Adds a link whose label contains annotations. They are links too, so they divide it into several links.
+    fn noted_link(&mut self, mut link: Inline) {
+        let nodes = std::mem::take(&mut link.nodes);
+        let InlineKind::Link { target, title } = &link.kind else { return };
+        self.links.push(SourceLink::new(target.clone(), title.clone()));
+        let own = self.links.len() - 1;
+        for node in nodes {
+            match node {
+                Node::Inline(inline) if inline.kind == (InlineKind::Annotation {}) => {
+                    self.enter(None);
+                    match inline.nodes.is_empty() {
+                        true => self.annotate(inline),
+                        false => self.group.push(Node::Inline(inline)),
+                    }
+                }
+                node => {
+                    self.enter(Some(own));
+                    append(&mut self.group, node);
+                }
+            }
+        }
+        self.enter(None);
     }
 
     /// Adds a footnote reference.

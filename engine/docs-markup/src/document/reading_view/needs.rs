@@ -107,9 +107,16 @@ pub(super) fn nodes(nodes: &[Node]) -> bool {
 fn inline(inline: &Inline) -> bool {
     match inline.kind {
         InlineKind::Annotation {} => inline.nodes.is_empty() || nodes(&inline.nodes),
-        InlineKind::Link { .. } => label(&inline.nodes) || note_name(inline).is_some(),
+        InlineKind::Link { .. } => {
+            label(&inline.nodes) || note_name(inline).is_some() || inline.nodes.iter().any(is_annotation)
+        }
         _ => false,
     }
+}
+
+/// Returns `true` for annotated text.
+pub(super) fn is_annotation(node: &Node) -> bool {
+    matches!(node, Node::Inline(inline) if inline.kind == (InlineKind::Annotation {}))
 }
 
 /// Returns `true` if the label of a link contains markup that was preserved as text.

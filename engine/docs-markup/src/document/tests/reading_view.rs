@@ -369,6 +369,9 @@ fn links_within_links_keep_all_text() {
             "## before [one <a href=\"y\">two</a>](z) end\n",
             "h1#before-one-two-end(before [one ]<z>[two]<y> end)",
         ),
+        ("a [see [^1]](u) b\n\n[^1]: note\n", "p(a [see ]<u>{^1^: p(note)} b)"),
+        ("a <a href=\"x\">b[^2]</a> c\n\n[^2]: note\n", "p(a {b: p(note)} c)"),
+        ("a [b[^3] c](u) d\n\n[^3]: note\n", "p(a {b: p(note)}[ c]<u> d)"),
         ("Foo <a href=\"x\"><div>d [n](m)</div></a> bar\n", "p(Foo) p([d ]<x>[n]<m>) p(bar)"),
     ]);
 }
