@@ -246,7 +246,7 @@ impl Assembly<'_> {
                 inline.nodes.into_iter().for_each(|node| append(&mut self.group, node));
             }
             InlineKind::Link { .. } if inline.nodes.iter().any(needs::is_annotation) => {
-                self.noted_link(inline)
+                self.noted_link(inline);
             }
             InlineKind::Annotation {} if inline.nodes.is_empty() => self.annotate(inline),
             _ => self.group.push(Node::Inline(inline)),
