@@ -59,7 +59,7 @@ impl Expansions {
         let mut out = String::with_capacity(source.len());
         let mut left = MAX_EXPANDED_BYTES.saturating_sub(source.len());
         let mut line_breaks = HashMap::new();
-        let book = |name: &str| self.text.get(&format!("book {name}")).cloned();
+        let book = |name: &str| self.text.get(&format!("book {name}")).map(String::as_str);
         scan_text(source, self.format, Place::Text, &book, &mut |token| match token {
             Token::Text(text) => out.push_str(text),
             Token::Literal(text) => out.push_str(&text),
@@ -67,7 +67,7 @@ impl Expansions {
             Token::Value(value) => {
                 if let Some(rest) = left.checked_sub(value.len()) {
                     left = rest;
-                    out.push_str(&value);
+                    out.push_str(value);
                 }
             }
             Token::Directive(directive) => {
@@ -123,7 +123,7 @@ fn scan_text<'t>(
     text: &'t str,
     format: BookFormat,
     place: Place,
-    book: &dyn Fn(&str) -> Option<String>,
+    book: &dyn Fn(&str) -> Option<&'t str>,
     visit: &mut dyn FnMut(Token<'t>),
 ) {
     match (format, place) {

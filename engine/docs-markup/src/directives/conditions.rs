@@ -3,7 +3,7 @@
 //! A condition is evaluated when a page is shown, from the values of the book and those that the page sets. Names
 //! without a value are false, as in Nunjucks.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::collections::HashSet;
 
 /// The open conditions of a text.
 pub(super) struct Conditions {
@@ -26,7 +26,7 @@ enum Branch {
 }
 
 impl Conditions {
-    /// Returns the state that collects the `if` tags with an end. Tags without an end remain text.
+    /// Returns the state that collects the `if` tags with an end. Other tags hide nothing.
     pub(super) fn collecting() -> Self {
         Self { matched: None, open: Vec::new(), collected: HashSet::new() }
     }
@@ -83,38 +83,38 @@ impl Conditions {
 }
 
 /// Evaluates a condition. One that is not understood, such as a call, is true, so that its first branch is shown.
-pub(super) fn is_true<'v>(condition: &str, value: &dyn Fn(&str) -> Option<Cow<'v, str>>) -> bool {
+pub(super) fn is_true<'v>(condition: &'v str, value: &dyn Fn(&str) -> Option<&'v str>) -> bool {
     let mut parser = ConditionParser { rest: condition, value };
     match parser.any() {
-        Some(result) if parser.rest.trim_start().is_empty() => is_truthy(&result),
+        Some(result) if parser.rest.trim_start().is_empty() => is_truthy(result),
         _ => true,
     }
 }
 
 /// A value of an expression. Undefined names have none.
-type Operand<'v> = Option<Cow<'v, str>>;
+type Operand<'v> = Option<&'v str>;
 
-fn is_truthy(value: &Operand<'_>) -> bool {
-    value.as_deref().is_some_and(|text| !matches!(text, "" | "false" | "0"))
+fn is_truthy(value: Operand<'_>) -> bool {
+    value.is_some_and(|text| !matches!(text, "" | "false" | "0"))
 }
 
 const fn truth(is_true: bool) -> Operand<'static> {
-    Some(Cow::Borrowed(if is_true { "true" } else { "false" }))
+    Some(if is_true { "true" } else { "false" })
 }
 
 /// A recursive descent parser. Its depth is bounded by the maximum length of a directive.
-struct ConditionParser<'p, 'c, 'v> {
-    rest: &'c str,
-    value: &'p dyn Fn(&str) -> Option<Cow<'v, str>>,
+struct ConditionParser<'p, 'v> {
+    rest: &'v str,
+    value: &'p dyn Fn(&str) -> Option<&'v str>,
 }
 
-impl<'v> ConditionParser<'_, '_, 'v> {
+impl<'v> ConditionParser<'_, 'v> {
     /// Parses operands joined by `or`.
     fn any(&mut self) -> Option<Operand<'v>> {
         let mut left = self.all()?;
         while self.take_word("or") {
             let right = self.all()?;
-            left = if is_truthy(&left) { left } else { right };
+            left = if is_truthy(left) { left } else { right };
         }
         Some(left)
     }
@@ -124,7 +124,7 @@ impl<'v> ConditionParser<'_, '_, 'v> {
         let mut left = self.negated()?;
         while self.take_word("and") {
             let right = self.negated()?;
-            left = if is_truthy(&left) { right } else { left };
+            left = if is_truthy(left) { right } else { left };
         }
         Some(left)
     }
@@ -135,7 +135,7 @@ impl<'v> ConditionParser<'_, '_, 'v> {
             negations += 1;
         }
         let result = self.comparison()?;
-        Some(if negations == 0 { result } else { truth(is_truthy(&result) == (negations % 2 == 0)) })
+        Some(if negations == 0 { result } else { truth(is_truthy(result) == (negations % 2 == 0)) })
     }
 
     fn comparison(&mut self) -> Option<Operand<'v>> {
@@ -146,8 +146,8 @@ impl<'v> ConditionParser<'_, '_, 'v> {
         };
         let right = self.operand()?;
         let numbers = || {
-            let number = |operand: &Operand<'_>| operand.as_deref()?.parse::<f64>().ok();
-            Some((number(&left)?, number(&right)?))
+            let number = |operand: Operand<'_>| operand?.parse::<f64>().ok();
+            Some((number(left)?, number(right)?))
         };
         Some(truth(match operator {
             "===" | "==" => left == right,
@@ -169,7 +169,7 @@ impl<'v> ConditionParser<'_, '_, 'v> {
         if let Some(quote) = self.rest.chars().next().filter(|c| matches!(c, '"' | '\'')) {
             let (text, rest) = self.rest[1..].split_once(quote)?;
             self.rest = rest;
-            return Some(Some(Cow::Owned(text.to_owned())));
+            return Some(Some(text));
         }
         let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
         let end = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
@@ -181,7 +181,7 @@ impl<'v> ConditionParser<'_, '_, 'v> {
         Some(match word {
             "none" | "null" | "undefined" => None,
             "true" | "false" => truth(word == "true"),
-            _ if word.parse::<f64>().is_ok() => Some(Cow::Owned(word.to_owned())),
+            _ if word.parse::<f64>().is_ok() => Some(word),
             _ => (self.value)(word),
         })
     }
@@ -209,10 +209,10 @@ mod tests {
     #[test]
     fn conditions_follow_nunjucks() {
         let value = |name: &str| match name {
-            "book.edition" => Some(Cow::Borrowed("web")),
-            "count" => Some(Cow::Borrowed("3")),
-            "off" => Some(Cow::Borrowed("false")),
-            "output.name" => Some(Cow::Borrowed("website")),
+            "book.edition" => Some("web"),
+            "count" => Some("3"),
+            "off" => Some("false"),
+            "output.name" => Some("website"),
             _ => None,
         };
         for (condition, expected) in [

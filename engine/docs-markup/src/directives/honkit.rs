@@ -21,7 +21,7 @@ const MAX_TEMPLATE_BYTES: usize = 2_000;
 /// Calls `visit` with all shown parts of a text, in order. `book` returns the values of the book.
 pub(super) fn scan<'t>(
     text: &'t str,
-    book: &dyn Fn(&str) -> Option<String>,
+    book: &dyn Fn(&str) -> Option<&'t str>,
     visit: &mut dyn FnMut(Token<'t>),
 ) {
     let code = code_ranges(text);
@@ -39,11 +39,11 @@ struct TemplateScanner<'v, 't> {
     /// The ranges of code, in order.
     code: &'v [Range<usize>],
     conditions: Conditions,
-    book: &'v dyn Fn(&str) -> Option<String>,
+    book: &'v dyn Fn(&str) -> Option<&'t str>,
     /// `true` between `{% raw %}` and `{% endraw %}`.
     is_raw: bool,
     /// The values that the text has defined so far, by name.
-    values: HashMap<&'t str, Cow<'t, str>>,
+    values: HashMap<&'t str, &'t str>,
     visit: &'v mut dyn FnMut(Token<'t>),
 }
 
@@ -71,7 +71,7 @@ impl<'v, 't> TemplateScanner<'v, 't> {
         text: &'t str,
         code: &'v [Range<usize>],
         conditions: Conditions,
-        book: &'v dyn Fn(&str) -> Option<String>,
+        book: &'v dyn Fn(&str) -> Option<&'t str>,
         visit: &'v mut dyn FnMut(Token<'t>),
     ) -> Self {
         Self { text, code, conditions, book, is_raw: false, values: HashMap::new(), visit }
@@ -148,7 +148,7 @@ impl<'v, 't> TemplateScanner<'v, 't> {
                 self.show(before);
                 self.emit(Token::Hidden);
                 if self.conditions.accepts(name, at) {
-                    let is_true = self.is_true(rest);
+                    let is_true = is_true(rest, &|name| self.named(name));
                     self.conditions.apply(name, at, is_true);
                 }
             }
@@ -199,28 +199,23 @@ impl<'v, 't> TemplateScanner<'v, 't> {
     }
 
     /// Returns the value of an expression: a literal, or a name of the text or of the book. Filters are ignored.
-    fn value(&self, written: &'t str) -> Option<Cow<'t, str>> {
+    fn value(&self, written: &'t str) -> Option<&'t str> {
         let written = unfiltered(written);
         let is_number = written.starts_with(|c: char| c.is_ascii_digit() || c == '-');
         let is_literal = matches!(written, "true" | "false") || (is_number && written.parse::<f64>().is_ok());
-        if let Some(text) = quoted(written).filter(|text| !text.contains('\\')) {
-            return Some(Cow::Borrowed(text));
-        }
-        match book_value(written) {
-            _ if is_literal => Some(Cow::Borrowed(written)),
-            Some(name) => (self.book)(name).map(Cow::Owned),
-            None if written == "output.name" => Some(Cow::Borrowed(OUTPUT)),
-            None => self.values.get(written).cloned(),
-        }
+        quoted(written)
+            .filter(|text| !text.contains('\\'))
+            .or_else(|| is_literal.then_some(written))
+            .or_else(|| self.named(written))
     }
 
-    /// Evaluates a condition with the values of the book and of the text.
-    fn is_true(&self, condition: &str) -> bool {
-        is_true(condition, &|name: &str| match book_value(name) {
-            Some(name) => (self.book)(name).map(Cow::Owned),
-            None if name == "output.name" => Some(Cow::Borrowed(OUTPUT)),
-            None => self.values.get(name).cloned(),
-        })
+    /// Returns the value of a name of the book, of the output or of the text.
+    fn named(&self, name: &str) -> Option<&'t str> {
+        match book_value(name) {
+            Some(name) => (self.book)(name),
+            None if name == "output.name" => Some("website"),
+            None => self.values.get(name).copied(),
+        }
     }
 
     /// Visits a part, unless a condition hides it.
@@ -252,9 +247,6 @@ impl<'v, 't> TemplateScanner<'v, 't> {
         self.emit(Token::Literal(Cow::Owned(text[at..range.end].replace("{%", "\\{%"))));
     }
 }
-
-/// The value of `output.name`.
-const OUTPUT: &str = "website";
 
 /// Returns an expression without its filters.
 fn unfiltered(expression: &str) -> &str {

@@ -106,7 +106,7 @@ pub fn resolve(
     let in_conditions = RefCell::new(BTreeSet::new());
     let book = |name: &str| {
         in_conditions.borrow_mut().insert(name.to_owned());
-        config.book.get(name).cloned()
+        config.book.get(name).map(String::as_str)
     };
     scan_text(text, config.format, Place::Text, &book, &mut |token| match token {
         Token::Text(_) => {}
@@ -127,11 +127,10 @@ pub fn resolve(
             resolver.insert(&directive, value);
         }
     }
-    let has_raw = config.format == BookFormat::HonKit && text.contains("raw");
     if !resolver.out.unread.is_empty() {
         resolver.budget.result_bytes = result_bytes;
     }
-    (has_any || !is_plain || has_raw).then_some(resolver.out)
+    (has_any || !is_plain).then_some(resolver.out)
 }
 
 struct Resolver<'r> {
@@ -262,7 +261,7 @@ impl<'r> Resolver<'r> {
         self.stack.push(path);
         let mut out = String::with_capacity(text.len());
         let config = self.config;
-        let book = |name: &str| config.book.get(name).cloned();
+        let book = |name: &str| config.book.get(name).map(String::as_str);
         scan_text(&text, self.config.format, place, &book, &mut |token| match token {
             Token::Text(text) => out.push_str(text),
             Token::Literal(text) => out.push_str(&text),
@@ -271,8 +270,8 @@ impl<'r> Resolver<'r> {
                 let is_fit = out.len() + value.len() <= MAX_EXPANDED_BYTES;
                 if !is_fit {
                     self.full("the results of its directives are too long");
-                } else if self.take(&value) {
-                    out.push_str(&value);
+                } else if self.take(value) {
+                    out.push_str(value);
                 }
             }
             Token::Directive(directive) => {

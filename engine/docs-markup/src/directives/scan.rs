@@ -3,7 +3,7 @@
 use std::{borrow::Cow, ops::Range};
 
 use super::fences::{Fence, FenceKind, hint_line, visible_code};
-use crate::document::code_ranges;
+use crate::document::{code_ranges, is_within};
 
 /// A part of a text.
 pub(super) enum Token<'t> {
@@ -13,7 +13,7 @@ pub(super) enum Token<'t> {
     /// Source that readers do not see: a line of code, or the definition of a value.
     Hidden,
     /// A value that the text defines.
-    Value(Cow<'t, str>),
+    Value(&'t str),
     Directive(Directive<'t>),
 }
 
@@ -168,9 +168,7 @@ impl<'t> Scanner<'_, 't> {
         let mut out = String::with_capacity(text.len() + 8);
         let mut done = 0;
         for (at, _) in text.match_indices("{%") {
-            let place = self.offset + range.start + at;
-            let next = code.partition_point(|code| code.end <= place);
-            let is_code = code.get(next).is_some_and(|code| code.start <= place);
+            let is_code = is_within(code, self.offset + range.start + at);
             out.push_str(&text[done..at]);
             out.push_str(if is_code { "{%" } else { "\\{%" });
             done = at + 2;

@@ -96,6 +96,6 @@ pub(crate) use self::{
     escape::is_balanced,
     lines::fence,
     marks::{heading, is_divider, may_have_attributes, underline},
-    reading_view::code_ranges,
+    reading_view::{code_ranges, is_within},
     update::{block_fingerprints, edited},
 };

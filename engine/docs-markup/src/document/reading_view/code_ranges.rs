@@ -49,7 +49,7 @@ pub(super) fn preformatted(source: &str, code: &[Range<usize>]) -> Vec<Range<usi
 }
 
 /// Returns `true` if a position is within one of the ranges, which are in order.
-pub(super) fn is_within(ranges: &[Range<usize>], at: usize) -> bool {
+pub(crate) fn is_within(ranges: &[Range<usize>], at: usize) -> bool {
     let next = ranges.partition_point(|range| range.end <= at);
     ranges.get(next).is_some_and(|range| range.start <= at)
 }

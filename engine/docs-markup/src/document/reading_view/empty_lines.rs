@@ -9,33 +9,36 @@ use super::{
 
 /// Removes the comments with empty lines, and fills the empty lines of `pre` elements, outside of code.
 pub(super) fn removed(source: Cow<'_, str>) -> Cow<'_, str> {
-    let comments = comments(&source);
-    let has_comments = !comments.is_empty();
-    let source = if has_comments { replaced(source, &comments, |_, _| {}) } else { source };
+    let mut comments = comments(&source);
+    if !comments.is_empty() {
+        let code = code_ranges(&source);
+        comments.retain(|range| !is_within(&code, range.start));
+    }
+    let source = replaced(source, &comments, |_, _| {});
     let may_have = source.contains("</pre") || source.contains("</PRE");
     if !may_have || !has_empty_line(&source) {
         return source;
     }
     let mut elements = preformatted(&source, &code_ranges(&source));
     elements.retain(|range| has_empty_line(&source[range.clone()]));
-    if elements.is_empty() { source } else { replaced(source, &elements, fill) }
+    replaced(source, &elements, fill)
 }
 
-/// Replaces parts of a text that are outside of code.
+/// Replaces parts of a text.
 fn replaced<'s>(
     source: Cow<'s, str>,
     found: &[Range<usize>],
     write: impl Fn(&str, &mut String),
 ) -> Cow<'s, str> {
-    let code = code_ranges(&source);
+    if found.is_empty() {
+        return source;
+    }
     let mut out = String::with_capacity(source.len());
     let mut at = 0;
     for range in found {
-        if !is_within(&code, range.start) {
-            out.push_str(&source[at..range.start]);
-            write(&source[range.clone()], &mut out);
-            at = range.end;
-        }
+        out.push_str(&source[at..range.start]);
+        write(&source[range.clone()], &mut out);
+        at = range.end;
     }
     out.push_str(&source[at..]);
     Cow::Owned(out)

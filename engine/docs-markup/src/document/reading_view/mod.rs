@@ -33,7 +33,7 @@ use std::borrow::Cow;
 
 use docs_model::Document;
 
-pub(crate) use self::code_ranges::code_ranges;
+pub(crate) use self::code_ranges::{code_ranges, is_within};
 use self::state::View;
 use super::keys;
 
