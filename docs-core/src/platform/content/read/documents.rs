@@ -86,7 +86,7 @@ impl<'p> SpaceHandle<'p> {
         memory: &dyn AnswerMemory,
     ) -> Result<(Document, Option<WorkPermit>)> {
         let content = self.content().snapshot().await?;
-        let (document, turn) = content.document_with(id, &mut document_allowance(), memory).await?;
+        let (document, turn) = content.document_with(id, &mut document_allowance(), Some(memory)).await?;
         Ok((content.at.answered(document), turn))
     }
 }
@@ -100,17 +100,16 @@ impl ContentSnapshot {
     /// `NotFound`, also for the id of a document in another space.
     #[boxed('s)]
     pub async fn document<'s>(&'s self, id: &'s str, allowance: &'s mut Allowance) -> Result<Document> {
-        self.document_with(id, allowance, &UnlimitedMemory)
-            .await
-            .map(|(document, _)| Arc::unwrap_or_clone(document))
+        self.document_with(id, allowance, None).await.map(|(document, _)| Arc::unwrap_or_clone(document))
     }
 
-    /// Reads a document like [`document`](Self::document), after memory is reserved for a large one.
+    /// Reads a document like [`document`](Self::document). With `memory`, it is for a response: memory is reserved for
+    /// a large one.
     async fn document_with(
         &self,
         id: &str,
         allowance: &mut Allowance,
-        memory: &dyn AnswerMemory,
+        memory: Option<&dyn AnswerMemory>,
     ) -> Result<(Arc<Document>, Option<WorkPermit>)> {
         let space = self.at.space();
         let (body, expansions) = self.platform.parse_document_id(&space.id, id)?;
@@ -121,7 +120,10 @@ impl ContentSnapshot {
             ContentError::NotFound(_) => Error::not_found("document"),
             other => other.into(),
         })?;
-        let turn = self.platform.document_turn(&self.at, text.len(), memory).await?;
+        let turn = match memory {
+            Some(memory) => self.platform.document_turn(&self.at, text.len(), memory).await?,
+            None => None,
+        };
         let document = self.at.view.document_of(&text).await;
         let document = self.filter.document_within(document, &variables, Evaluated::No, allowance).await?;
         Ok((document, turn))
@@ -189,7 +191,7 @@ impl<'p> ContentHandle<'p> {
     ) -> Result<(Document, Option<WorkPermit>)> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let at = platform.locate_content(actor, &self.of.to_content_version()).await?;
-        let found = platform.page_document_with(&at, page, shown.evaluated, memory).await?;
+        let found = platform.page_document_with(&at, page, shown.evaluated, Some(memory)).await?;
         let (found, turn) = found.ok_or_else(|| Error::not_found("document"))?;
         let document = match shown.dereferenced {
             true => {
@@ -255,10 +257,9 @@ impl<'p> ContentHandle<'p> {
     ) -> Result<(Document, Option<WorkPermit>)> {
         let content = self.snapshot().await?;
         let entry = content.at.reusable(&content.filter, reusable).await?;
-        let text = content.at.view.text(&entry.body, Rendering::Request).await?.len();
-        let turn = content.platform.document_turn(&content.at, text, memory).await?;
-        let document = content.reusable_document(reusable, evaluated, &mut document_allowance()).await?;
-        Ok((content.at.answered(Arc::new(document)), turn))
+        let turn = content.platform.body_turn(&content.at, &entry.body, memory).await?;
+        let document = content.document_of(&entry, evaluated, &mut document_allowance()).await?;
+        Ok((content.at.answered(document), turn))
     }
 }
 
@@ -288,18 +289,17 @@ impl Platform {
         page: &PageId,
         evaluated: Evaluated,
     ) -> Result<Option<ShownDocument>> {
-        let found = self.page_document_with(at, page, evaluated, &UnlimitedMemory).await?;
-        Ok(found.map(|(document, _)| document))
+        Ok(self.page_document_with(at, page, evaluated, None).await?.map(|(document, _)| document))
     }
 
-    /// Returns the document of a page like [`page_document`](Self::page_document), after memory is reserved for a large
-    /// one.
+    /// Returns the document of a page like [`page_document`](Self::page_document). With `memory`, it is for a response:
+    /// memory is reserved for a large one.
     async fn page_document_with(
         &self,
         at: &ReadableRevision,
         page: &PageId,
         evaluated: Evaluated,
-        memory: &dyn AnswerMemory,
+        memory: Option<&dyn AnswerMemory>,
     ) -> Result<Option<(ShownDocument, Option<WorkPermit>)>> {
         let Some(entry) = at.view.page(page).await? else {
             let made = self.generated_document(at, page).await?;
@@ -310,8 +310,10 @@ impl Platform {
         if entry.body.is_empty() {
             return Ok(None);
         }
-        let text = at.view.text(&entry.body, Rendering::Request).await?.len();
-        let turn = self.document_turn(at, text, memory).await?;
+        let turn = match memory {
+            Some(memory) => self.body_turn(at, &entry.body, memory).await?,
+            None => None,
+        };
         let document = at.view.reader_document(&entry).await?;
         let id = match document.is_same_for_all() {
             true => self.document_id(&at.space().id, &entry.body, entry.expansions)?,
@@ -319,6 +321,17 @@ impl Platform {
         };
         let document = filter.document(document, &entry.variables.value(), evaluated).await?;
         Ok(Some((ShownDocument { document, id }, turn)))
+    }
+
+    /// Waits until a response with the document of a body may be built.
+    async fn body_turn(
+        &self,
+        at: &ReadableRevision,
+        body: &Body,
+        memory: &dyn AnswerMemory,
+    ) -> Result<Option<WorkPermit>> {
+        let text = at.view.text(body, Rendering::Request).await?.len();
+        self.document_turn(at, text, memory).await
     }
 
     /// Waits until a response with the document of a text of a number of bytes may be built.

@@ -8,7 +8,7 @@ use tokio::sync::OnceCell;
 use super::{ContentOptions, ReadableRevision, filter_visible};
 use crate::{
     Result,
-    content::{Evaluated, LinkTarget, PageTree, expression::Allowance},
+    content::{Evaluated, LinkTarget, PageTree, ReusableEntry, expression::Allowance},
     model::{Document, FileId, ReusableId, RevisionFile, RevisionId, RevisionPage, Variables},
     platform::{
         kernel::{platform::Platform, request::EntityTag},
@@ -83,9 +83,18 @@ impl ContentSnapshot {
         allowance: &'s mut Allowance,
     ) -> Result<Document> {
         let entry = self.at.reusable(&self.filter, reusable).await?;
+        self.document_of(&entry, evaluated, allowance).await.map(Arc::unwrap_or_clone)
+    }
+
+    /// Returns the document of a visible reusable content block.
+    pub(super) async fn document_of(
+        &self,
+        entry: &ReusableEntry,
+        evaluated: Evaluated,
+        allowance: &mut Allowance,
+    ) -> Result<Arc<Document>> {
         let document = self.at.document(&entry.body).await?;
-        let shown = self.filter.document_within(document, &Variables::new(), evaluated, allowance).await;
-        shown.map(Arc::unwrap_or_clone)
+        self.filter.document_within(document, &Variables::new(), evaluated, allowance).await
     }
 
     pub(super) async fn tree(&self) -> Result<&Arc<PageTree>> {
