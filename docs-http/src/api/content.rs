@@ -60,13 +60,17 @@ fn with_references(
     dereferenced: Query<Dereferenced>,
     refs: Query<LinkForm>,
 ) -> ContentOptions {
-    let dereferenced = !matches!(dereferenced.0, None | Some(Dereferenced::No));
+    let dereferenced = is_dereferenced(dereferenced);
     let refs = match refs.0 {
         None => MarkdownRefs::ForReader,
         Some(LinkForm::Stable) => MarkdownRefs::Stable,
         Some(LinkForm::Relative) => MarkdownRefs::Relative,
     };
     ContentOptions { dereferenced, refs, file_for_visitors: true, ..shown }
+}
+
+fn is_dereferenced(dereferenced: Query<Dereferenced>) -> bool {
+    !matches!(dereferenced.0, None | Some(Dereferenced::No))
 }
 
 /// The references that are replaced by the content they refer to.
@@ -516,8 +520,7 @@ impl Documents {
         let of = ContentVersion::revision(space.0, revision.0);
         let content = auth.caller(&self.0).content(&of);
         let evaluated = evaluated.0.unwrap_or_default();
-        let dereferenced = !matches!(dereferenced.0, None | Some(Dereferenced::No));
-        let shown = DocumentOptions { evaluated, dereferenced };
+        let shown = DocumentOptions { evaluated, dereferenced: is_dereferenced(dereferenced) };
         cacheable_pages(content, known, content.get_page_document_json(&page, shown, memory.limit())).await
     }
 

@@ -45,6 +45,15 @@ impl Dimensions<'_> {
             given => given,
         }
     }
+
+    /// Renders an image in this size, otherwise in its natural size.
+    fn image(self, picture: &Picture, alt: &str, class: &str) -> Markup {
+        let (width, height) = self.of(picture);
+        html! {
+            img class=(class) src=(picture.src) alt=(alt) loading="lazy" decoding="async"
+                width=[width.map(pixels)] height=[height.map(pixels)];
+        }
+    }
 }
 
 impl Renderer<'_> {
@@ -59,18 +68,12 @@ impl Renderer<'_> {
     ) -> Markup {
         let dark = dark.and_then(|dark| self.picture(dark));
         let Some(light) = self.picture(light) else { return image_fallback(light, alt) };
-        let draw = |picture: &Picture, class: &str| {
-            let (width, height) = size.of(picture);
-            html! {
-                img class=(class) src=(picture.src) alt=(alt) loading="lazy" decoding="async"
-                    width=[width.map(pixels)] height=[height.map(pixels)];
-            }
-        };
         match dark {
             Some(dark) => html! {
-                (draw(&light, &format!("{class} for-light"))) (draw(&dark, &format!("{class} for-dark")))
+                (size.image(&light, alt, &format!("{class} for-light")))
+                (size.image(&dark, alt, &format!("{class} for-dark")))
             },
-            None => draw(&light, class),
+            None => size.image(&light, alt, class),
         }
     }
 
@@ -122,11 +125,7 @@ impl Renderer<'_> {
                     _ => image_fallback(target, alt),
                 };
             };
-            let (width, height) = size.of(&picture);
-            html! {
-                img class=(class) src=(picture.src) alt=(alt) loading="lazy" decoding="async"
-                    width=[width.map(pixels)] height=[height.map(pixels)];
-            }
+            size.image(&picture, alt, class)
         };
         match &data.dark {
             Some(dark) => html! { (draw(&data.target, "for-light")) (draw(dark, "for-dark")) },

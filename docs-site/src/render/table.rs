@@ -236,7 +236,6 @@ fn cell_reference(value: &CellValue) -> Option<ContentRef> {
     }
 }
 
-/// Returns the image that a cell value references, or the first image of its files.
 /// Returns the classes of the cover of a card. By default, it is cropped.
 fn cover_class(value: &CellValue) -> &'static str {
     match value {
@@ -246,6 +245,7 @@ fn cover_class(value: &CellValue) -> &'static str {
     }
 }
 
+/// Returns the image that a cell value references, or the first image of its files.
 fn cell_image(value: &CellValue) -> Option<ContentRef> {
     match value {
         CellValue::Reference(target) | CellValue::Image { target, .. } => Some(target.clone()),

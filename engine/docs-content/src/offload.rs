@@ -26,7 +26,7 @@ pub async fn yield_to_others() {
     }
 }
 
-/// Yields to other tasks after each `interval` steps of a long computation, of which `done` are complete.
+/// Yields to other tasks if the number of completed steps of a long computation is a multiple of `interval`.
 pub async fn yield_after_each(interval: usize, done: usize) {
     if done.is_multiple_of(interval) {
         yield_to_others().await;
