@@ -217,6 +217,7 @@ struct Survey<'a> {
     /// The footnote definitions.
     notes: Vec<Chunk<'a>>,
     definitions: LinkDefinitions,
+    /// The number of blocks, including a verbatim block for each run of chunks beyond the memory budget.
     count: usize,
     end: usize,
     /// `true` if all chunks are separated by empty lines.
@@ -226,9 +227,13 @@ struct Survey<'a> {
 impl<'a> Survey<'a> {
     fn new(scanner: &mut Scanner<'_, 'a>) -> Self {
         let (lines, mut survey) = (scanner.lines(), Self { is_apart: true, ..Self::default() });
+        let mut room = Room::new(lines);
+        let mut was_taken = true;
         for chunk in scanner {
             survey.is_apart &= survey.count == 0 || survey.end < chunk.lines.start;
-            survey.count += 1;
+            let is_taken = room.take(&chunk, lines);
+            survey.count += usize::from(is_taken || was_taken);
+            was_taken = is_taken;
             survey.end = chunk.lines.end;
             definitions::add_chunk(&mut survey.definitions, &chunk, lines, 0);
             if matches!(chunk.kind, ChunkKind::Note(..)) {

@@ -3,7 +3,7 @@
 use super::lines::Line;
 
 /// Memory in bytes that the tree of any text may take. It is sufficient for a typical page of tables and lists.
-const MAX_TREE_BYTES: usize = 28 * 120 * 1024;
+const MAX_TREE_BYTES: usize = 24 * 120 * 1024;
 /// Memory in bytes per input byte, in addition to [`MAX_TREE_BYTES`]. The tree may take 20; the remainder is reserved
 /// for memory that is not estimated here.
 const A_BYTE: usize = 9;

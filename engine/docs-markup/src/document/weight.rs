@@ -16,6 +16,8 @@ const CODE_LINE: usize = 520;
 /// Weights of a table cell and of a row.
 const CELL: usize = 900;
 const ROW: usize = 1600;
+/// Additional weight of a link, formula or emoji of a paragraph: the element, and the text after it.
+const ELEMENT: usize = 400;
 /// Weights of a delimiter that may be part of a mark or element: in the tree, and additionally during parsing.
 const DELIMITER_WEIGHT: usize = 130;
 const PARSED_DELIMITER_WEIGHT: usize = 1100;
@@ -59,7 +61,10 @@ fn weight(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> (usize, usize) {
     let signs: usize = full().map(signs).sum();
     match kind {
         ChunkKind::Paragraph | ChunkKind::Heading(..) | ChunkKind::Definition(..) => (
-            LINE_WEIGHT + DELIMITER_WEIGHT * signs + 2 * bytes,
+            LINE_WEIGHT
+                + DELIMITER_WEIGHT * signs
+                + ELEMENT * full().map(elements).sum::<usize>()
+                + 2 * bytes,
             PARSED_DELIMITER_WEIGHT * (signs + lines.len()) + PARAGRAPH_COPIES * bytes,
         ),
         ChunkKind::Fence(_, code) | ChunkKind::Indented(code) => {
@@ -152,6 +157,18 @@ fn heaviest_html_text(lines: &[Line<'_>]) -> usize {
         }
     }
     most
+}
+
+/// Returns an upper bound on the number of links, formulas and emoji.
+fn elements(line: &Line<'_>) -> usize {
+    let bytes = line.text.as_bytes();
+    let is_element = |pair: &[u8]| match pair {
+        [b']', next] => *next != b':',
+        [b':', next] => next.is_ascii_alphanumeric(),
+        [b'$', next] => *next != b'$',
+        _ => false,
+    };
+    bytes.windows(2).filter(|pair| is_element(pair)).count()
 }
 
 fn signs(line: &Line<'_>) -> usize {

@@ -69,6 +69,16 @@ fn an_unclosed_fence_of_short_lines_takes_linear_memory() {
 }
 
 #[test]
+fn dense_paragraphs_take_linear_memory() {
+    for piece in ["|a|a|\n[a](b)* a\n\n", "a [b](c) d\n\n", "a :tv: b\n\n", "# [a](b) c\n\n", "a $$b$$ c\n\n"]
+    {
+        let text = piece.repeat(128 * 1024 / piece.len());
+        let (_, peak) = docs_hostile::own_peak_of(|| document::parse(&text));
+        assert!(peak < 50 * text.len(), "{piece:?}: {peak} bytes for {}", text.len());
+    }
+}
+
+#[test]
 fn documents_of_short_lines_or_links_take_linear_memory() {
     for (piece, end) in [("[a]: b\n[:tv:", "</[^1]: a\n\n"), ("🚀![a](b)", "{% endhint %}\n\n")] {
         let mut text = String::new();
