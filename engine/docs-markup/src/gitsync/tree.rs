@@ -1,6 +1,9 @@
 //! The contents of a commit, with its symbolic links resolved.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    ops::Bound,
+};
 
 use docs_model::MAX_FILE_BYTES;
 
@@ -79,24 +82,21 @@ impl RepoTree {
         }
         let mut links: Vec<&RepoPath> = tree.links.keys().collect();
         links.sort_unstable();
-        let broken = links.into_iter().filter_map(|link| tree.resolve(link).err());
-        let broken: Vec<FormatError> = broken.collect();
-        for error in broken {
-            match error {
-                FormatError::LinkLoops { link } => {
-                    tree.warnings.push(&link, None, "skipped symbolic link: it is circular");
-                }
-                FormatError::LinkLeaves { link } => {
-                    tree.warnings.push(
-                        &link,
-                        None,
-                        "skipped symbolic link: it must stay within the repository",
-                    );
-                }
-                _ => {}
-            }
+        let skipped: Vec<(RepoPath, &str)> =
+            links.into_iter().filter_map(|link| Some((link.clone(), tree.reason_to_skip(link)?))).collect();
+        for (link, reason) in skipped {
+            tree.warnings.push(&link, None, format!("skipped symbolic link: {reason}"));
         }
         tree
+    }
+
+    /// Returns the reason why a symbolic link is not followed, or `None` if it leads to a file or folder.
+    fn reason_to_skip(&self, link: &RepoPath) -> Option<&'static str> {
+        match self.resolve(link) {
+            Ok(target) => (!self.exists(&target)).then_some("its target is missing"),
+            Err(FormatError::LinkLoops { .. }) => Some("it is circular"),
+            Err(_) => Some("it must stay within the repository"),
+        }
     }
 
     /// Returns the file at a path, following symbolic links, or `None` if it is missing or a folder.
@@ -205,6 +205,15 @@ impl RepoTree {
             .skip_while(move |path| *path == folder)
             .take_while(|path| path.as_str().starts_with(folder.as_str()))
             .filter(|path| path.relative_to(folder).is_some())
+    }
+
+    /// Returns `true` if there is a file, a folder or a submodule at a path without symbolic links.
+    fn exists(&self, path: &RepoPath) -> bool {
+        let folder = if path.as_str().is_empty() { String::new() } else { format!("{path}/") };
+        let first = self.nodes.range::<str, _>((Bound::Included(folder.as_str()), Bound::Unbounded)).next();
+        self.nodes.contains_key(path)
+            || self.submodules.contains(path)
+            || first.is_some_and(|(first, _)| first.as_str().starts_with(&folder))
     }
 
     /// Returns `true` if there is a file or a symbolic link at exactly this path.
@@ -390,6 +399,8 @@ mod tests {
         }
         assert!(warnings.contains(&"self: skipped symbolic link: it is circular".to_owned()), "{warnings:?}");
         assert_eq!(tree.file(&path("dangling.md")), Ok(None));
+        let dangling = "dangling.md: skipped symbolic link: its target is missing".to_owned();
+        assert!(warnings.contains(&dangling), "{warnings:?}");
     }
 
     #[test]

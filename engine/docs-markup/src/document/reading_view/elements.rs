@@ -20,10 +20,8 @@ use crate::syntax::{
 };
 
 /// Elements that are dropped with their content.
-const DROPPED: [&str; 11] = [
-    "script", "style", "template", "head", "title", "svg", "applet", "canvas", "textarea", "select",
-    "datalist",
-];
+const DROPPED: [&str; 9] =
+    ["script", "style", "template", "head", "title", "svg", "applet", "canvas", "datalist"];
 /// A comment, as the name of an element.
 const COMMENT: &str = "!--";
 /// Dropped elements whose content may contain empty lines, at which Markdown ends an HTML block.
@@ -33,9 +31,9 @@ const MEDIA: [&str; 3] = ["video", "audio", "iframe"];
 /// Dropped elements that can contain elements of the same name.
 const NESTED: [&str; 2] = ["template", "svg"];
 /// Elements whose only effect is to begin a new line.
-const SECTIONS: [&str; 18] = [
+const SECTIONS: [&str; 19] = [
     "div", "section", "article", "main", "header", "footer", "nav", "aside", "center", "address", "figure",
-    "fieldset", "form", "hgroup", "body", "html", "dl", "search",
+    "fieldset", "form", "hgroup", "body", "html", "dl", "search", "option",
 ];
 /// Maximum number of rows and of columns that a cell spans.
 const MAX_SPAN: usize = 100;
