@@ -30,12 +30,12 @@ pub(crate) mod worker;
 #[cfg(feature = "git")]
 pub use git::handbook;
 
-/// Builds the platform for a configuration. Also returns the content to create on the first start.
+/// Builds the platform for a configuration. Also returns the content to create on the first start, if any.
 pub(crate) async fn platform(
     config: &ServerConfig,
     base: &str,
     metrics: Arc<dyn Metrics>,
-) -> Result<(Platform, FirstImport), ServerError> {
+) -> Result<(Platform, Option<FirstImport>), ServerError> {
     let blobs = open_blobs(config.blobs.as_deref())?;
     let (store, objects) = config.store.open(blobs).await?;
     let key = match &config.secret {
@@ -223,16 +223,24 @@ fn add_saml(builder: Builder) -> Builder {
 
 /// Adds the Git client. Also returns the content to create on the first start.
 #[cfg(feature = "git")]
-async fn add_git(builder: Builder, config: &ServerConfig) -> Result<(Builder, FirstImport), ServerError> {
+async fn add_git(
+    builder: Builder,
+    config: &ServerConfig,
+) -> Result<(Builder, Option<FirstImport>), ServerError> {
     let (remote, first) = git::open_remote(config).await?;
     Ok((builder.git(remote), first))
 }
 
 /// Without the `git` feature, nothing can be imported and the first space stays empty.
 #[cfg(not(feature = "git"))]
-async fn add_git(builder: Builder, config: &ServerConfig) -> Result<(Builder, FirstImport), ServerError> {
-    missing_feature::refuse(config.import.is_some(), "--import", "git")?;
+async fn add_git(
+    builder: Builder,
+    config: &ServerConfig,
+) -> Result<(Builder, Option<FirstImport>), ServerError> {
+    let is_imported = matches!(config.import, Some(ImportSource::From(_)));
+    missing_feature::refuse(is_imported, "--import", "git")?;
     missing_feature::refuse(config.git_cache.is_some(), "--git-cache", "git")?;
     missing_feature::refuse(config.git_cache_size.is_some(), "--git-cache-size", "git")?;
-    Ok((builder, FirstImport { title: "Documentation".to_owned(), source: None }))
+    let first = FirstImport { title: "Documentation".to_owned(), source: None };
+    Ok((builder, config.import.is_none().then_some(first)))
 }

@@ -7,7 +7,7 @@ mod store;
 mod token;
 
 use clap::Subcommand;
-use docs_core::platform::NewUser;
+use docs_core::{Platform, model::UpdateUser, platform::NewUser};
 
 use self::{
     audit::AuditCommand,
@@ -48,6 +48,15 @@ pub(crate) enum UserCommand {
         #[arg(long)]
         email: String,
         /// Display name.
+        #[arg(long)]
+        name: String,
+    },
+    /// Changes the display name of a user.
+    Rename {
+        /// E-mail address of the user.
+        #[arg(long)]
+        email: String,
+        /// New display name.
         #[arg(long)]
         name: String,
     },
@@ -104,18 +113,32 @@ impl AdminCommand {
             Self::Token(token) => token.run(&platform).await,
             Self::Member(member) => member.run(&platform).await,
             Self::Audit(audit) => audit.run(&platform).await,
-            Self::User(UserCommand::List) => {
+            Self::User(user) => user.run(&platform).await,
+            Self::Org(OrgCommand::List) => {
+                let list = async |page| platform.as_platform().orgs().list(&page).await;
+                for_each_item(list, |org| println!("{}\t{}\t{}", org.id, org.created_at, org.title)).await
+            }
+            Self::Org(OrgCommand::Create { title, admin }) => {
+                let title = title.parse().map_err(|why| ServerError::for_flag("--title", why))?;
+                let admin = find_user(&platform, admin).await?;
+                println!("{}", platform.as_platform().orgs().create(title, &admin).await?.id);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl UserCommand {
+    async fn run(&self, platform: &Platform) -> AdminResult<()> {
+        match self {
+            Self::List => {
                 let list = async |page| platform.as_platform().users().list(&page).await;
                 for_each_item(list, |user| {
                     println!("{}\t{}\t{}", user.id, user.email.unwrap_or_default(), user.display_name);
                 })
                 .await
             }
-            Self::Org(OrgCommand::List) => {
-                let list = async |page| platform.as_platform().orgs().list(&page).await;
-                for_each_item(list, |org| println!("{}\t{}\t{}", org.id, org.created_at, org.title)).await
-            }
-            Self::User(UserCommand::Create { email, name }) => {
+            Self::Create { email, name } => {
                 let new = NewUser {
                     display_name: name.parse().map_err(|why| ServerError::for_flag("--name", why))?,
                     email: email.parse().map_err(|why| ServerError::for_flag("--email", why))?,
@@ -123,10 +146,11 @@ impl AdminCommand {
                 println!("{}", platform.as_platform().users().create(new).await?.id);
                 Ok(())
             }
-            Self::Org(OrgCommand::Create { title, admin }) => {
-                let title = title.parse().map_err(|why| ServerError::for_flag("--title", why))?;
-                let admin = find_user(&platform, admin).await?;
-                println!("{}", platform.as_platform().orgs().create(title, &admin).await?.id);
+            Self::Rename { email, name } => {
+                let name = name.parse().map_err(|why| ServerError::for_flag("--name", why))?;
+                let user = find_user(platform, email).await?;
+                let change = UpdateUser { display_name: Some(name), ..UpdateUser::default() };
+                platform.as_platform().user(&user).update(change).await?;
                 Ok(())
             }
         }

@@ -11,7 +11,7 @@ use tracing_subscriber::{
 use url::Url;
 
 use crate::{
-    Server, ServerConfig, ServerError, admin::AdminCommand, export::export, health_check,
+    ImportSource, Server, ServerConfig, ServerError, admin::AdminCommand, export::export, health_check,
     health_check::HealthQuery, heap, home::first_site, import::ImportArgs, setup::CreatedSite,
 };
 
@@ -131,11 +131,12 @@ impl Cli {
 }
 
 async fn serve(config: ServerConfig) -> Result<(), ServerError> {
-    let (is_chosen, is_own) = (config.token.is_some(), config.import.is_some());
+    let (is_chosen, import) = (config.token.is_some(), config.import.clone());
     let server = Server::start(config).await?;
     // The root redirects to the first site, so that a new user sees it first.
     let what = match server.first_start() {
-        Some(_) if cfg!(feature = "git") && !is_own => Some("handbook"),
+        Some(_) if import == Some(ImportSource::Nothing) => None,
+        Some(_) if cfg!(feature = "git") && import.is_none() => Some("handbook"),
         Some(_) => Some("documentation"),
         None => first_site(server.platform()).await?.map(|_| "documentation"),
     };
@@ -149,8 +150,10 @@ async fn serve(config: ServerConfig) -> Result<(), ServerError> {
             println!("  administrator's token (not shown again)");
             println!("export DOCS_TOKEN={}", first.token);
         }
-        let published = server.publish_first().await?;
-        print_addresses(server.base_url(), &published);
+        match server.publish_first().await? {
+            Some(published) => print_addresses(server.base_url(), &published),
+            None => println!("  API explorer          {}/docs", server.base_url()),
+        }
     }
     server.serve(wait_for_signal()).await
 }

@@ -62,6 +62,12 @@ pub struct ServerConfig {
     /// Token of the first administrator, at least 16 characters; generated and printed once when absent.
     #[arg(long, env = "DOCS_TOKEN", hide_env_values = true)]
     pub token: Option<Secret>,
+    /// Name of the first administrator; `Administrator` when absent.
+    #[arg(long, env = "DOCS_ADMIN_NAME", value_name = "NAME")]
+    pub admin_name: Option<String>,
+    /// E-mail address of the first administrator; `admin@docs.example` when absent.
+    #[arg(long, env = "DOCS_ADMIN_EMAIL", value_name = "EMAIL")]
+    pub admin_email: Option<String>,
     /// Addresses that imports and files by URL may fetch from.
     #[arg(long, env = "DOCS_OUTBOUND", default_value = "public")]
     pub outbound: OutboundPolicy,
@@ -100,9 +106,10 @@ pub struct ServerConfig {
     /// Sign-in through the SAML providers of organizations, at `/saml`.
     #[arg(long, env = "DOCS_SAML", default_value = "on")]
     pub saml: SamlMode,
-    /// Folder or Git URL to import as the first space; the handbook when absent.
-    #[arg(long, env = "DOCS_IMPORT")]
-    pub import: Option<String>,
+    /// Folder or Git URL to import as the first space, or `none` for a first start without a space and a site; the
+    /// handbook when absent.
+    #[arg(long, env = "DOCS_IMPORT", value_name = "SOURCE")]
+    pub import: Option<ImportSource>,
     /// Seconds without a heartbeat after which the jobs of a server continue on another server of the store, or on
     /// itself after a restart, from 1 to 86400; 30 when absent.
     #[arg(long, env = "DOCS_JOB_LEASE", value_name = "SECONDS", value_parser = job_lease)]
@@ -172,6 +179,23 @@ impl FromStr for GitCachePlace {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Ok(if text == "none" { Self::Nowhere } else { Self::Folder(text.into()) })
+    }
+}
+
+/// The content that the first start creates.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ImportSource {
+    /// None: the organization has no space and no site.
+    Nothing,
+    /// A folder, or the URL of a Git repository.
+    From(String),
+}
+
+impl FromStr for ImportSource {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(if text == "none" { Self::Nothing } else { Self::From(text.to_owned()) })
     }
 }
 

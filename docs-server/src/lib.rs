@@ -61,14 +61,16 @@ pub use bind::BindAddress;
 pub use byte_size::ByteSize;
 pub use cli::{Cli, run};
 pub use config::{
-    GitCachePlace, OutboundPolicy, SamlMode, Secret, ServerConfig, TranslatorKey, TranslatorKind,
-    WorkerProgram,
+    GitCachePlace, ImportSource, OutboundPolicy, SamlMode, Secret, ServerConfig, TranslatorKey,
+    TranslatorKind, WorkerProgram,
 };
 pub use error::ServerError;
 pub use search_place::SearchPlace;
 pub use serve::{ConnectionConfig, Pace};
 pub use server::Server;
-pub use setup::{FirstStart, HANDBOOK_URL, MAIN_REF, check_import, create_site, first_start, import};
+pub use setup::{
+    FirstAdmin, FirstStart, HANDBOOK_URL, MAIN_REF, check_import, create_site, first_start, import,
+};
 pub use store_url::StoreUrl;
 
 /// The README example, as a doctest.

@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc, time::Duration};
 
-use docs_core::Platform;
+use docs_core::{ErrorKind, Platform};
 use docs_http::{Cors, HttpApp, HttpConfig, RateLimit, RateLimiter, SamlPages, metrics::Registry};
 use docs_site::{SiteConfig, Sites};
 use poem::{
@@ -17,7 +17,7 @@ use tokio::{
 use url::Url;
 
 use crate::{
-    FirstStart, SamlMode, ServerConfig, ServerError, StoreUrl, adapters,
+    FirstAdmin, FirstStart, SamlMode, Secret, ServerConfig, ServerError, StoreUrl, adapters,
     adapters::FirstImport,
     home::Home,
     serve::Service,
@@ -38,7 +38,7 @@ pub struct Server {
     base: String,
     store: StoreUrl,
     first: Option<FirstStart>,
-    import: FirstImport,
+    import: Option<FirstImport>,
 }
 
 /// Omits the token.
@@ -55,6 +55,7 @@ impl Server {
     /// # Errors
     /// Returns a [`ServerError`] that names the invalid flag, which corresponds to a field of `config`.
     pub async fn start(config: ServerConfig) -> Result<Self, ServerError> {
+        let admin = FirstAdmin::from_config(&config)?;
         let cannot = |source: io::Error| ServerError::Listen { address: config.bind.to_string(), source };
         let listener = config.bind.listen().await.map_err(cannot)?;
         let port = listener.local_addr().map_err(cannot)?.port();
@@ -78,7 +79,10 @@ impl Server {
         let app = mount_app(app, &base, &platform, limit)?;
         let proxies = config.trusted_proxies.clone().unwrap_or_default();
         let service = Service::new(app, listener, (config.connections.clone(), proxies));
-        let first = setup::first_start(&platform, config.token.as_ref()).await?;
+        let first = setup::first_start(&platform, &admin).await?;
+        if let (None, Some(token)) = (&first, &config.token) {
+            warn_about_unknown_token(&platform, token).await;
+        }
         Ok(Self { platform, service, base, store: config.store, first, import })
     }
 
@@ -101,16 +105,18 @@ impl Server {
     }
 
     /// Creates the first space of a new store, imports the repository given by `--import` or the handbook, and
-    /// publishes the space as a site. A repository on the network is imported by a background job.
+    /// publishes the space as a site. A repository on the network is imported by a background job. Returns `None` for
+    /// [`ImportSource::Nothing`](crate::ImportSource::Nothing).
     ///
     /// # Errors
     /// Fails if the store is not new, or if the import into a store in memory fails, because such a server would be
     /// useless. With a persistent store, a failed import is only logged and can be retried.
-    pub async fn publish_first(&self) -> Result<CreatedSite, ServerError> {
+    pub async fn publish_first(&self) -> Result<Option<CreatedSite>, ServerError> {
         let first =
             self.first.as_ref().ok_or_else(|| ServerError::from_error("the store already has data"))?;
-        let published = setup::create_site(&self.platform, first, &self.import.title).await?;
-        let Some(source) = &self.import.source else { return Ok(published) };
+        let Some(import) = &self.import else { return Ok(None) };
+        let published = setup::create_site(&self.platform, first, &import.title).await?;
+        let Some(source) = &import.source else { return Ok(Some(published)) };
         setup::import(&self.platform, first, &published.space, &source.url).await?;
         if source.is_at_hand {
             self.platform.settle().await?;
@@ -119,7 +125,7 @@ impl Server {
                 imported => imported.map_err(|why| ServerError::for_flag("--import", why))?,
             }
         }
-        Ok(published)
+        Ok(Some(published))
     }
 
     /// Serves requests and runs background jobs until `stop` completes. Requests then have 30 seconds to complete, and
@@ -157,6 +163,18 @@ impl Server {
             tracing::warn!("abandon background jobs that exceed the shutdown time");
             Ok(())
         })
+    }
+}
+
+/// Logs a warning if the configured token of the first administrator is not a valid token of an existing store.
+async fn warn_about_unknown_token(platform: &Platform, token: &Secret) {
+    match platform.authenticate(token.reveal()).await {
+        Err(error) if error.kind() == ErrorKind::Unauthenticated => tracing::warn!(
+            "ignore --token (DOCS_TOKEN): {error}; only the first start on a new store creates it; create tokens with \
+             `docs-server admin token create`"
+        ),
+        Err(error) => tracing::error!("cannot check --token: {error}"),
+        Ok(_) => {}
     }
 }
 

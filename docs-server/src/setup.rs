@@ -12,7 +12,7 @@ use docs_core::{
     store::PageRequest,
 };
 
-use crate::{Secret, ServerError};
+use crate::{Secret, ServerConfig, ServerError};
 
 /// Import URL of the embedded handbook. It requires no network access.
 pub const HANDBOOK_URL: &str = "file:///handbook";
@@ -38,6 +38,30 @@ impl fmt::Debug for FirstStart {
     }
 }
 
+/// The administrator that the first start creates.
+#[derive(Clone, Debug)]
+pub struct FirstAdmin {
+    pub user: NewUser,
+    /// The token of the administrator. Generated at random if absent.
+    pub token: Option<Secret>,
+}
+
+impl FirstAdmin {
+    /// Returns the administrator of a configuration.
+    ///
+    /// # Errors
+    /// [`ServerError::Flag`] for an invalid name or e-mail address.
+    pub fn from_config(config: &ServerConfig) -> Result<Self, ServerError> {
+        let name = config.admin_name.as_deref().unwrap_or("Administrator");
+        let email = config.admin_email.as_deref().unwrap_or("admin@docs.example");
+        let user = NewUser {
+            display_name: name.parse().map_err(|why| ServerError::for_flag("--admin-name", why))?,
+            email: email.parse().map_err(|why| ServerError::for_flag("--admin-email", why))?,
+        };
+        Ok(Self { user, token: config.token.clone() })
+    }
+}
+
 /// A published site with its space.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CreatedSite {
@@ -49,24 +73,21 @@ pub struct CreatedSite {
     pub url: String,
 }
 
-/// Creates the first organization and its administrator. Returns `None` if the store contains data.
+/// Creates the first organization and its administrator. Returns `None` if the store has an organization.
 ///
 /// # Errors
-/// Returns the errors of the platform.
-pub async fn first_start(
-    platform: &Platform,
-    token: Option<&Secret>,
-) -> Result<Option<FirstStart>, ServerError> {
+/// [`ServerError::Flag`] for an invalid e-mail address, and the errors of the platform.
+pub async fn first_start(platform: &Platform, admin: &FirstAdmin) -> Result<Option<FirstStart>, ServerError> {
     let new = SetUp {
-        administrator: NewUser {
-            display_name: "Administrator".parse().map_err(ServerError::from_error)?,
-            email: "admin@docs.example".parse().map_err(ServerError::from_error)?,
-        },
+        administrator: admin.user.clone(),
         organization: "Documentation".parse().map_err(ServerError::from_error)?,
-        token: token.map(|token| token.reveal().to_owned()),
+        token: admin.token.as_ref().map(|token| token.reveal().to_owned()),
     };
     let done = match platform.as_platform().set_up(new).await {
         Err(error) if error.kind() == ErrorKind::Conflict => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::Invalid => {
+            return Err(ServerError::for_flag("--admin-email", error));
+        }
         done => done?,
     };
     let (token, admin) = (done.token.secret, Actor::User(done.administrator));

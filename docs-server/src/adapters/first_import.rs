@@ -1,6 +1,6 @@
 //! The content of a new platform.
 
-/// The content that the first start on a new store creates.
+/// The space and the site that the first start on a new store creates.
 pub(crate) struct FirstImport {
     /// Title of the space and of the site.
     pub(crate) title: String,

@@ -15,7 +15,9 @@ use rust_embed::RustEmbed;
 use url::Url;
 
 use super::first_import::{FirstImport, FirstImportSource};
-use crate::{ByteSize, GitCachePlace, HANDBOOK_URL, MAIN_REF, ServerConfig, ServerError, StoreUrl};
+use crate::{
+    ByteSize, GitCachePlace, HANDBOOK_URL, ImportSource, MAIN_REF, ServerConfig, ServerError, StoreUrl,
+};
 
 /// Default of `--git-cache-size`, in bytes.
 const DEFAULT_CACHE_BYTES: u64 = 2_000_000_000;
@@ -44,27 +46,36 @@ pub fn handbook() -> Result<EmbeddedCheckout, ServerError> {
 /// Returns the Git client, and the content to create on the first start.
 pub(super) async fn open_remote(
     config: &ServerConfig,
-) -> Result<(Arc<dyn GitRemote>, FirstImport), ServerError> {
+) -> Result<(Arc<dyn GitRemote>, Option<FirstImport>), ServerError> {
     let remote = LocalRemote::new().or(client(config)?);
-    let Some(import) = config.import.as_deref() else {
-        let source = FirstImportSource { url: HANDBOOK_URL.to_owned(), is_at_hand: true };
-        let first = FirstImport { title: "Handbook".to_owned(), source: Some(source) };
-        return Ok((Arc::new(remote.with_checkout(HANDBOOK_URL, MAIN_REF, handbook()?)), first));
+    let import = match &config.import {
+        None => {
+            let source = FirstImportSource { url: HANDBOOK_URL.to_owned(), is_at_hand: true };
+            let first = FirstImport { title: "Handbook".to_owned(), source: Some(source) };
+            let remote = remote.with_checkout(HANDBOOK_URL, MAIN_REF, handbook()?);
+            return Ok((Arc::new(remote), Some(first)));
+        }
+        Some(ImportSource::Nothing) => return Ok((Arc::new(remote), None)),
+        Some(ImportSource::From(import)) => import.as_str(),
     };
     let name = import.trim_end_matches('/').rsplit('/').next().unwrap_or_default().trim_end_matches(".git");
     let title = if name.is_empty() { "Documentation".to_owned() } else { name.to_owned() };
-    let first =
-        |url: String, is_at_hand| FirstImport { title, source: Some(FirstImportSource { url, is_at_hand }) };
+    let first = |source: Option<FirstImportSource>| Some(FirstImport { title, source });
+    let from = |url: String, is_at_hand| Some(FirstImportSource { url, is_at_hand });
     if import.contains("://") {
-        return Ok((Arc::new(remote), first(import.to_owned(), false)));
+        return Ok((Arc::new(remote), first(from(import.to_owned(), false))));
     }
     let wrong = |why: String| ServerError::for_flag("--import", format_args!("{import}: {why}"));
     let folder = fs::canonicalize(Path::new(import))
         .map_err(|e| wrong(format!("{e}; use a folder, or a Git URL like https://example.com/docs.git")))?;
+    if fs::read_dir(&folder).map_err(|e| wrong(e.to_string()))?.next().is_none() {
+        tracing::warn!("--import: the folder {import} is empty; the first space has no pages");
+        return Ok((Arc::new(remote), first(None)));
+    }
     let url = Url::from_file_path(&folder).map_err(|()| wrong("must be the path of a folder".to_owned()))?;
     let checkout =
         FolderCheckout::open(folder, Limits::default()).await.map_err(|error| wrong(error.to_string()))?;
-    Ok((Arc::new(remote.with_checkout(url.as_str(), MAIN_REF, checkout)), first(url.into(), true)))
+    Ok((Arc::new(remote.with_checkout(url.as_str(), MAIN_REF, checkout)), first(from(url.into(), true))))
 }
 
 /// Returns the client for network repositories, with its cache folder: the configured one, or the default folder for an

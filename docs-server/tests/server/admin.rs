@@ -101,6 +101,10 @@ async fn admin_lists_users_adds_members_and_reads_the_audit_log() {
         [format!("{ada}\tada@example.com\tAda"), format!("{grace}\tgrace@example.com\tGrace Hopper")];
     expected.sort();
     assert_eq!(users, expected);
+    done(store, &["user", "rename", "--email", "Grace@example.com", "--name", "G. Hopper"]);
+    assert!(done(store, &["user", "list"]).contains("grace@example.com\tG. Hopper"));
+    let said = refused(store, &["user", "rename", "--email", "grace@example.com", "--name", ""]);
+    assert!(said.contains("--name"), "{said}");
     let orgs = done(store, &["org", "list"]);
     let row: Vec<&str> = orgs.split('\t').collect();
     assert_eq!((row[0], row[2]), (org.as_str(), "Engines"));

@@ -1,6 +1,7 @@
 //! Command-line flags, each tested on a server in a separate process.
 
 mod files_origin;
+mod first_start;
 mod hosts;
 
 use std::{

@@ -7,7 +7,8 @@ use docs_core::{Platform, model::SpaceId, platform::Builder};
 use docs_git::LocalRemote;
 use docs_memstore::{MemObjects, MemStore};
 use docs_server::{
-    FirstStart, HANDBOOK_URL, MAIN_REF, check_import, create_site, first_start, handbook, import,
+    FirstAdmin, FirstStart, HANDBOOK_URL, MAIN_REF, ServerConfig, check_import, create_site, first_start,
+    handbook, import,
 };
 
 /// A platform with the handbook as its only space.
@@ -24,7 +25,8 @@ impl Handbook {
         let (store, objects) = (std::sync::Arc::new(MemStore::new()), std::sync::Arc::new(MemObjects::new()));
         let builder = Platform::builder(store, objects).git(std::sync::Arc::new(remote));
         let platform = more(builder).build();
-        let setup = first_start(&platform, None).await.expect("set up").expect("a new store");
+        let admin = FirstAdmin::from_config(&ServerConfig::default()).expect("an administrator");
+        let setup = first_start(&platform, &admin).await.expect("set up").expect("a new store");
         let space = create_site(&platform, &setup, "Handbook").await.expect("published").space;
         import(&platform, &setup, &space, HANDBOOK_URL).await.expect("accepted");
         platform.settle().await.expect("settled");

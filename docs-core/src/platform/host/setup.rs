@@ -17,7 +17,10 @@ use crate::{
         },
     },
     ports::{Clock, Ids, SealingKey},
-    store::{AuditMode, Key, KeyBuf, Mode, Operation, Receipt, Store, StoreError, Tx, Value, run},
+    store::{
+        AuditMode, Key, KeyBuf, Mode, Operation, Receipt, Scan, Store, StoreError, Tx, Value,
+        records::OrgRecord, run,
+    },
 };
 
 /// The input of the first start.
@@ -53,8 +56,8 @@ impl<'p> Caller<'p> {
     ///
     /// # Errors
     ///
-    /// `Conflict` if the e-mail address is taken, for example because the store is already set up; `Invalid` for a
-    /// malformed address or a token that is too short; `Forbidden` for users.
+    /// `Conflict` if the store has an organization, or if the e-mail address is taken; `Invalid` for a malformed address
+    /// or a token that is too short; `Forbidden` for users.
     ///
     /// # Example
     ///
@@ -112,6 +115,10 @@ impl<U: Operation<Output = ()>> Operation for SetUpPlatform<U> {
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let (from, to) = OrgRecord::all().prefix_range();
+        if !tx.scan(&Scan { from, to, rev: false, limit: 1 }).await?.is_empty() {
+            return Err(Error::conflict("the store already has an organization"));
+        }
         self.user.apply(tx).await?;
         self.org.apply(tx).await?;
         self.token.apply(tx).await
