@@ -119,8 +119,8 @@ impl Read for ResponseReader {
     }
 }
 
-/// Returns the error for an interrupted connection. The network side reports the cause. libgit2 copies the message to a
-/// C string, so it contains no NUL.
+/// Returns the error for an interrupted connection. The task at the other end of the bridge reports the cause. The
+/// message must not contain NUL, because libgit2 copies it to a C string.
 fn interrupted_error() -> io::Error {
     io::Error::new(io::ErrorKind::BrokenPipe, "the connection was closed")
 }

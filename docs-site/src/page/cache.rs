@@ -30,7 +30,7 @@ const MAX_RENDERINGS: usize = 8;
 /// The maximum number of pages of one organization that are rendered at the same time.
 const MAX_SHARE: usize = MAX_RENDERINGS / 2;
 
-/// The key of a prerendered document: the document of a space with its render options.
+/// The key of a prerendered document. It identifies the document and the options that it was rendered with.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PrerenderedKey {
     space: SpaceId,

@@ -234,7 +234,7 @@ impl<'a, 'z> BodyReader<'a, 'z> {
         Ok(())
     }
 
-    /// Adds a paragraph as a separate element, after its number. Returns the place of the blocks that follow it.
+    /// Adds a paragraph as a new element that begins with its list number. Returns the parent of the following blocks.
     fn push_paragraph(
         &mut self,
         joined: &[Element<'a>],

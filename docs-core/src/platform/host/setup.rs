@@ -56,8 +56,8 @@ impl<'p> Caller<'p> {
     ///
     /// # Errors
     ///
-    /// `Conflict` if the store has an organization, or if the e-mail address is taken; `Invalid` for a malformed address
-    /// or a token that is too short; `Forbidden` for users.
+    /// `Conflict` if the store has an organization, or if the e-mail address is taken; `Invalid` for a malformed
+    /// address or a token that is too short; `Forbidden` for users.
     ///
     /// # Example
     ///

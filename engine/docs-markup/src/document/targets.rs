@@ -1,5 +1,5 @@
-//! Link targets of a document. A destination in the exact notation of a reference becomes that reference. Any other
-//! destination becomes a URL with unchanged text, so a parsed target is printed unchanged.
+//! Link targets of a document. A destination such as `/pages/<page>` becomes a reference if printing that reference
+//! results in the same text. Any other destination becomes a URL, so every target is printed as it was written.
 
 use docs_model::ContentRef;
 

@@ -94,7 +94,7 @@ fn without_escapes(text: &str) -> String {
     plain
 }
 
-/// An error of the caller that provides the files of a push. It can be downcast to its original type.
+/// An error that occurred while the caller provided the files for a push. It can be downcast to its original type.
 ///
 /// Two values are equal if one is a clone of the other.
 ///

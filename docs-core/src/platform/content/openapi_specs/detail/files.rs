@@ -252,7 +252,7 @@ impl<'f> SpecDocument<'f> {
         self.value_at(&file, &path)
     }
 
-    /// Returns the file and the path of the target of a reference in a file.
+    /// Resolves a `$ref` in the file `from`. Returns the referenced file and the JSON Pointer in it, split at slashes.
     fn target(&self, from: &str, reference: &str) -> Option<(String, Vec<String>)> {
         let (file, pointer) = reference.split_once('#').unwrap_or((reference, ""));
         let file = match file {

@@ -64,7 +64,7 @@ impl StoreExport {
     }
 }
 
-/// Records that the commit the space is in sync with has the content of the live revision `head`.
+/// Records that the live revision `head` has the same content as the last synchronized commit.
 #[operation("git_in_step")]
 pub(super) async fn record_in_sync(
     tx: &mut Tx,

@@ -171,7 +171,7 @@ impl Platform {
     }
 }
 
-/// A resolved destination, as path segments below the site and an optional page below them.
+/// A resolved destination: the path segments of a place in the site, and the page if the destination is a page there.
 struct ResolvedDestination<'d> {
     names: Vec<String>,
     page: Option<(View, &'d PageId, ContentReader)>,
