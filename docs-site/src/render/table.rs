@@ -72,7 +72,7 @@ impl Renderer<'_> {
         };
         match fragment.map(|fragment| fragment.nodes.as_slice()) {
             None => html.markup(&self.cell(row, column)),
-            Some([only]) if matches!(only.kind, BlockKind::Paragraph { .. }) => {
+            Some([only]) if matches!(only.kind, BlockKind::Paragraph { .. }) && only.meta.is_none() => {
                 self.write_inlines(html, &only.nodes, at);
             }
             Some(blocks) => self.write_blocks(html, blocks, at),

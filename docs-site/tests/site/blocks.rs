@@ -339,6 +339,7 @@ const PRESERVED: &[(&str, &str)] = &[
     ),
     ("<ul>\n<li>one</li>\n</ul>\n\n<hr>", "<ul><li>one</li></ul><hr>"),
     ("| a | b |\n| - | - |\n| 1 | 2 | 3 |", "<table>"),
+    ("| a |\n| - |\n| <span id=\"two\">b</span> |", "<td class=\"\"><p id=\"two\">b</p></td>"),
     ("Press <img src=\"https://a.test/x.png\" alt=\"x\" height=\"16\" /> now.", "class=\"in-line\""),
     ("www.a.test.", "<a href=\"http://www.a.test\" rel=\"noopener\">www.a.test</a>."),
     ("<b onclick=\"x()\" style=\"x\">b</b><script>x()</script>.", "<p><strong>b</strong>.</p>"),

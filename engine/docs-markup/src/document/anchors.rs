@@ -14,8 +14,9 @@ use crate::slug::{self, MAX_SLUG};
 
 /// The anchors of a document in its [reading view](super::reading_view()).
 ///
-/// Besides its own anchor, a heading has the alternatives that GitHub and mdBook derive from its text. An alternative
-/// never equals the anchor of another block.
+/// Besides its own anchor, a heading has the alternatives that GitHub and mdBook derive from its text, and the one of
+/// GitBook for an anchor that begins with a digit, such as `id-1-install`. An alternative never equals the anchor of
+/// another block.
 ///
 /// ```
 /// use docs_markup::document::{Anchors, parse};
@@ -55,6 +56,11 @@ impl Anchors {
                 if let Some(derived) = derived {
                     anchors.add(&id, number(derived, taken));
                 }
+            }
+            // GitBook writes links to headings that begin with a digit in this form.
+            if id.starts_with(|c: char| c.is_ascii_digit()) {
+                let with_prefix = format!("id-{id}");
+                anchors.add(&id, with_prefix);
             }
         }
         anchors
@@ -219,5 +225,13 @@ mod tests {
     fn equal_headings_take_linear_work() {
         let anchors = anchors(&"# A & B\n\n".repeat(2_000));
         assert!(anchors.resolve("a--b-1999").is_some());
+    }
+
+    #[test]
+    fn anchors_that_begin_with_a_digit_have_the_one_of_gitbook() {
+        let anchors = Anchors::new(&parse("## 2. Create it\n\n## Create it\n"));
+        let own = anchors.resolve("2.-create-it").expect("its own").to_owned();
+        assert_eq!(anchors.resolve("id-2.-create-it"), Some(own.as_str()));
+        assert_eq!(anchors.resolve("id-create-it"), None);
     }
 }

@@ -51,7 +51,10 @@ pub(super) fn kind(tag: &TemplateTag<'_>) -> Option<BlockKind> {
         BlockTag::If => BlockKind::If { expression: tag.bare.clone()?.into_owned() },
         BlockTag::Include => BlockKind::ReusableContent { target: targets::read(tag.bare.as_deref()?) },
         BlockTag::File => BlockKind::File { target: target("src")? },
-        BlockTag::Embed => BlockKind::Embed { url: tag.text("url")?, full_width: tag.flag("fullWidth") },
+        // Older exports escape underscores in URLs.
+        BlockTag::Embed => {
+            BlockKind::Embed { url: tag.get("url")?.replace("\\_", "_"), full_width: tag.flag("fullWidth") }
+        }
         BlockTag::ContentRef if tag.name == "page-ref" => BlockKind::ContentRef { target: target("page")? },
         BlockTag::ContentRef => BlockKind::ContentRef { target: target("url")? },
         BlockTag::Openapi => BlockKind::Swagger {

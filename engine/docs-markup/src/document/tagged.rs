@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use docs_model::{Block, BlockKind, BlockTag};
+use docs_model::{Block, BlockKind, BlockTag, Leaf, Node, TextNode};
 
 use super::{
     chunks::{self, Chunk, ChunkKind},
@@ -10,7 +10,7 @@ use super::{
     lines::{self, Line, SPACE},
     print,
     reader::BlockReader,
-    simple_blocks::{caption, nodes, verbatim},
+    simple_blocks::{caption, nodes, paragraph, verbatim},
     spelling,
     tag_kinds::kind,
     tags::TemplateTag,
@@ -58,6 +58,13 @@ fn unusual(usual: Option<String>, written: &str) -> Option<String> {
 fn block(reader: &mut BlockReader<'_>, tag: &TemplateTag<'_>, inner: Option<&[Line<'_>]>) -> Option<Block> {
     let kind = kind(tag)?;
     let Some(inner) = inner else {
+        // Older exports write the caption as an attribute.
+        if let (BlockKind::Embed { .. }, Some(text)) =
+            (&kind, tag.text("caption").filter(|text| !text.is_empty()))
+        {
+            let text = Node::Text(TextNode::new(vec![Leaf::new(text, Vec::new())]));
+            return Some(Block::with_fragments(kind, vec![caption(vec![paragraph(vec![text])])]));
+        }
         return (!kind.form().is_container()).then(|| Block::new(kind, Vec::new()));
     };
     match &kind {

@@ -131,6 +131,12 @@ impl RepoPath {
         has_extension(self.name(), "md") || has_extension(self.name(), "markdown")
     }
 
+    /// Returns `true` if the name is `README.md` or `index.md`, ignoring case: the page of a folder.
+    #[must_use]
+    pub fn is_folder_page(&self) -> bool {
+        self.is_readme() || (self.is_markdown() && self.stem().eq_ignore_ascii_case("index"))
+    }
+
     /// Returns `true` if the name is `README.md`, ignoring case.
     #[must_use]
     pub fn is_readme(&self) -> bool {

@@ -515,12 +515,14 @@ impl PageBuilder<'_> {
         Some(PlannedPage { title, path, kind, pages })
     }
 
-    /// Derives the slug of a page from the name of its file, or of its folder for a README. The landing page uses the
-    /// name of its file.
+    /// Derives the slug of a page from the name of its file, or of its folder for a README or `index.md`. The landing
+    /// page uses the name of its file.
     fn slug_of_page(&self, file: Option<&PlannedFile>, title: &str) -> String {
         match file {
             Some(file)
-                if file.path.is_readme() && file.path != *self.readme && !file.path.folder().is_root() =>
+                if file.path.is_folder_page()
+                    && file.path != *self.readme
+                    && !file.path.folder().is_root() =>
             {
                 slug_of(file.path.folder().name(), title)
             }

@@ -1,4 +1,4 @@
-//! The heading with the title of a page, and the comments, link definitions and title directives before it.
+//! The heading with the title of a page, and the comments, link definitions and other invisible text before it.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -19,7 +19,7 @@ pub struct Heading {
 /// The position of the title heading in a text.
 pub(super) struct TitlePosition {
     pub(super) heading: Heading,
-    /// The comments and link definitions before the heading, and unreadable front matter.
+    /// The invisible text before the heading, and unreadable front matter.
     pub(super) prelude: Range<usize>,
     /// The heading, including its line break.
     pub(super) range: Range<usize>,
@@ -29,8 +29,8 @@ pub(super) struct TitlePosition {
 /// chunks of this length.
 pub(super) const MAX_HEADING_BYTES: usize = 4 << 10;
 
-/// Finds the level 1 heading of a text if only comments, link definitions and blank lines precede it. The prelude also
-/// includes the text up to `from`.
+/// Finds the level 1 heading of a text if only invisible text, such as comments, link definitions and blank lines,
+/// precedes it. The prelude also includes the text up to `from`.
 pub(super) fn find_title(text: &str, from: usize) -> Option<TitlePosition> {
     let start = if from > 0 { 0 } else { text.len() - without_blank_lines(text).len() };
     let end = prelude_end(text, start.max(from));
@@ -90,13 +90,14 @@ fn first_block(text: &str) -> &str {
     &text[..end]
 }
 
-/// Returns the end of the comments, link definitions and blank lines that begin at `start`.
+/// Returns the end of the invisible text that begins at `start`.
 fn prelude_end(text: &str, start: usize) -> usize {
     let mut at = start;
     loop {
         at = text.len() - without_blank_lines(&text[at..]).len();
         let rest = &text[at..];
         let length = comments_length(rest).or_else(|| title_line(rest).map(|(_, length)| length));
+        let length = length.or_else(|| invisible_line_length(rest));
         match length.or_else(|| definitions_length(rest)) {
             Some(length) if length > 0 => at += length,
             _ => return at,
@@ -121,6 +122,22 @@ fn comments_length(text: &str) -> Option<usize> {
             _ => return None,
         }
     }
+}
+
+/// Returns the length of a leading line without visible content: a `meta` or `link` element before a blank line, or
+/// `{% set … %}` of HonKit.
+fn invisible_line_length(text: &str) -> Option<usize> {
+    let mut lines = text.split_inclusive('\n');
+    let line = lines.next()?;
+    let own = line.trim();
+    let is_one = |end: &str| own.ends_with(end) && own.matches(end).count() == 1;
+    let is_element = starts_block(text, "<")
+        && ["<meta ", "<link "].iter().any(|tag| own.starts_with(tag))
+        && is_one(">")
+        && lines.next().is_none_or(|next| next.trim().is_empty());
+    let name = own.strip_prefix("{%").map(|tag| tag.trim_start_matches('-').trim_start());
+    let is_set = starts_block(text, "{") && is_one("%}") && name.is_some_and(|name| name.starts_with("set "));
+    (is_element || is_set).then_some(line.len())
 }
 
 /// Returns the length of the leading link definitions.

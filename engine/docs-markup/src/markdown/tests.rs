@@ -164,6 +164,23 @@ fn front_matter_must_start_at_the_first_byte() {
 }
 
 #[test]
+fn invisible_lines_before_the_title_are_kept() {
+    for (text, title) in [
+        ("<meta name=\"a\" content=\"b\" />\n\n# Title\n", Some("Title")),
+        ("<link rel=\"canonical\" href=\"/a\">\n\n<!-- c -->\n# Title\n", Some("Title")),
+        ("{% set a = \"b\" %}\n# Title\n", Some("Title")),
+        // The heading is part of the HTML block, or text precedes it.
+        ("<meta name=\"a\" />\n# Title\n", None),
+        ("<meta name=\"a\" /> Text\n\n# Title\n", None),
+        ("{% set a = 1 %} {{ a }}\n# Title\n", None),
+        ("{% settle %}\n# Title\n", None),
+    ] {
+        let page = parse_page(text);
+        assert_eq!(page.heading.as_ref().map(|heading| heading.title.as_str()), title, "{text}");
+    }
+}
+
+#[test]
 fn leading_heading_is_split_from_the_body() {
     for (text, title, emoji, body) in [
         ("# Title\n\nText\n", Some("Title"), None, "Text\n"),

@@ -99,6 +99,15 @@ fn web_addresses_are_literal() {
 }
 
 #[test]
+fn embeds_of_older_exports_keep_their_caption_and_address() {
+    let text = "{% embed url=\"https://a.test/x\\_y\" caption=\"Some steps\" %}\n";
+    let document = parse(text);
+    assert_eq!(print(&document).expect("written"), text);
+    let shown = plain_text(&reading_view(&document));
+    assert!(shown.contains("https://a.test/x_y") && shown.contains("Some steps"), "{shown}");
+}
+
+#[test]
 fn mentioned_elements_lose_no_text() {
     texts(&[
         ("Use the <script> tag here.\n\nNext *one*.\n", "Use the tag here. Next one."),

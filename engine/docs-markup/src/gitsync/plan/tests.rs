@@ -110,6 +110,23 @@ fn paths_come_from_file_names_and_parents() {
 }
 
 #[test]
+fn the_index_of_a_folder_has_the_path_of_the_folder() {
+    let files = ["index.md", "start/index.md", "start/qemu.md", "more/Index.md"];
+    let summary =
+        "* [Home](index.md)\n* [Start](start/index.md)\n  * [Q](start/qemu.md)\n* [More](more/Index.md)\n";
+    let expected = [
+        ("index", "index.md"),
+        ("start", "start/index.md"),
+        ("start/qemu", "start/qemu.md"),
+        ("more", "more/Index.md"),
+    ];
+    assert_eq!(
+        pages(&plan("structure: {readme: index.md}", &files, Some(summary)).unwrap()),
+        pairs(&expected)
+    );
+}
+
+#[test]
 fn siblings_with_one_name_are_numbered() {
     let plan = plan(
         "",
