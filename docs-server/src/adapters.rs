@@ -237,7 +237,7 @@ async fn add_git(
     builder: Builder,
     config: &ServerConfig,
 ) -> Result<(Builder, Option<FirstImport>), ServerError> {
-    let is_imported = matches!(config.import, Some(ImportSource::From(_)));
+    let is_imported = matches!(config.import, Some(crate::ImportSource::From(_)));
     missing_feature::refuse(is_imported, "--import", "git")?;
     missing_feature::refuse(config.git_cache.is_some(), "--git-cache", "git")?;
     missing_feature::refuse(config.git_cache_size.is_some(), "--git-cache-size", "git")?;
