@@ -9,7 +9,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use docs_core::ports::GitRemote;
+use docs_core::ports::{Checkout as _, GitRemote};
 use docs_git::{EmbeddedCheckout, FolderCheckout, GitClient, Limits, LocalRemote, Outbound};
 use rust_embed::RustEmbed;
 use url::Url;
@@ -68,13 +68,13 @@ pub(super) async fn open_remote(
     let wrong = |why: String| ServerError::for_flag("--import", format_args!("{import}: {why}"));
     let folder = fs::canonicalize(Path::new(import))
         .map_err(|e| wrong(format!("{e}; use a folder, or a Git URL like https://example.com/docs.git")))?;
-    if fs::read_dir(&folder).map_err(|e| wrong(e.to_string()))?.next().is_none() {
-        tracing::warn!("--import: the folder {import} is empty; the first space has no pages");
-        return Ok((Arc::new(remote), first(None)));
-    }
     let url = Url::from_file_path(&folder).map_err(|()| wrong("must be the path of a folder".to_owned()))?;
     let checkout =
         FolderCheckout::open(folder, Limits::default()).await.map_err(|error| wrong(error.to_string()))?;
+    if checkout.entries().is_empty() {
+        tracing::warn!("--import: the folder {import} is empty; the first space has no pages");
+        return Ok((Arc::new(remote), first(None)));
+    }
     Ok((Arc::new(remote.with_checkout(url.as_str(), MAIN_REF, checkout)), first(from(url.into(), true))))
 }
 

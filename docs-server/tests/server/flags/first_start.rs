@@ -8,7 +8,8 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use super::ANY;
 use crate::{
-    client::Client,
+    client::{Client, id},
+    durable::stores::sqlite,
     process::{PATIENCE, Process, TOKEN, program},
     refused::refused,
 };
@@ -17,20 +18,15 @@ async fn items(client: &Client, path: &str) -> Vec<Value> {
     client.get(path).await["items"].as_array().expect("a list").clone()
 }
 
-async fn start(flags: &[&str]) -> Process {
-    Process::run(program().args(["--bind", ANY, "--token", TOKEN]).args(flags)).await
-}
-
 #[tokio::test]
 async fn first_start_without_content_has_an_organization() {
-    let folder = TempDir::new().expect("a folder");
-    let store = format!("sqlite:{}", folder.path().join("docs.db").display());
+    let store = sqlite();
     for _ in 0..2 {
-        let server = start(&["--store", &store, "--import", "none"]).await;
+        let server = Process::with(&["--bind", ANY, "--store", &store.url, "--import", "none"]).await;
         let client = Client::new(&server.base, TOKEN);
         let orgs = items(&client, "/orgs").await;
         assert_eq!(orgs.len(), 1, "a restart creates nothing");
-        let org = orgs[0]["id"].as_str().expect("an id").to_owned();
+        let org = id(&orgs[0]);
         assert_eq!(items(&client, &format!("/orgs/{org}/spaces")).await, Vec::<Value>::new());
         assert_eq!(items(&client, &format!("/orgs/{org}/sites")).await, Vec::<Value>::new());
     }
@@ -39,25 +35,24 @@ async fn first_start_without_content_has_an_organization() {
 #[tokio::test]
 async fn an_empty_folder_is_an_empty_first_space() {
     let folder = TempDir::new().expect("a folder");
-    let server = start(&["--import", &folder.path().display().to_string()]).await;
+    let server = Process::with(&["--bind", ANY, "--import", &folder.path().display().to_string()]).await;
     let client = Client::new(&server.base, TOKEN);
-    let org = items(&client, "/orgs").await[0]["id"].as_str().expect("an id").to_owned();
+    let org = id(&items(&client, "/orgs").await[0]);
     let spaces = items(&client, &format!("/orgs/{org}/spaces")).await;
     assert_eq!(spaces.len(), 1);
-    let pages = format!("/spaces/{}/content/pages", spaces[0]["id"].as_str().expect("an id"));
+    let pages = format!("/spaces/{}/content/pages", id(&spaces[0]));
     assert_eq!(client.get(&pages).await["pages"], json!([]));
 }
 
 #[tokio::test]
 async fn the_first_administrator_has_the_given_name_and_address() {
-    let folder = TempDir::new().expect("a folder");
-    let store = format!("sqlite:{}", folder.path().join("docs.db").display());
+    let store = sqlite();
     let named = ["--admin-name", "Ada", "--admin-email", "ada@example.com"];
-    let flags = ["--store", &store, "--import", "none"];
-    drop(start(&[&flags[..], &named].concat()).await);
+    let flags = ["--bind", ANY, "--store", &store.url, "--import", "none"];
+    drop(Process::with(&[&flags[..], &named].concat()).await);
     // The flags have no effect on an existing store.
     let other = ["--admin-name", "Eve", "--admin-email", "eve@example.com"];
-    let server = start(&[&flags[..], &other].concat()).await;
+    let server = Process::with(&[&flags[..], &other].concat()).await;
     let client = Client::new(&server.base, TOKEN);
     assert_eq!(items(&client, "/orgs").await.len(), 1);
     let user = client.get("/user").await;
@@ -76,12 +71,11 @@ async fn invalid_administrators_are_refused_with_the_flag() {
 
 #[tokio::test]
 async fn a_token_that_is_not_of_the_store_is_logged() {
-    let folder = TempDir::new().expect("a folder");
-    let store = format!("sqlite:{}", folder.path().join("docs.db").display());
-    let flags = ["--store", &store, "--import", "none"];
-    drop(start(&flags).await);
+    let store = sqlite();
+    let flags = ["--bind", ANY, "--store", &store.url, "--import", "none"];
+    drop(Process::with(&flags).await);
     let mut command = program();
-    command.args(["--bind", ANY, "--token", "another-token-of-the-tests"]).args(flags).stderr(Stdio::piped());
+    command.args(["--token", "another-token-of-the-tests"]).args(flags).stderr(Stdio::piped());
     let mut server = Process::run(&mut command).await;
     let stderr = server.child.stderr.take().expect("its log is piped");
     let stderr = tokio::process::ChildStderr::from_std(stderr).expect("a pipe");

@@ -59,8 +59,7 @@ impl Anchors {
             }
             // GitBook writes links to headings that begin with a digit in this form.
             if id.starts_with(|c: char| c.is_ascii_digit()) {
-                let with_prefix = format!("id-{id}");
-                anchors.add(&id, with_prefix);
+                anchors.add(&id, format!("id-{id}"));
             }
         }
         anchors

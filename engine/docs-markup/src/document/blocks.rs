@@ -20,6 +20,7 @@ use super::{
     reader::BlockReader,
     simple_blocks::{fenced, is_list, paragraph, verbatim, verbatim_run},
     spelling::{self, is_verbatim},
+    weight::Weight,
     work_budget::{self, WorkShare},
 };
 
@@ -76,14 +77,14 @@ pub(super) fn parse_blocks(lines: &[Line<'_>]) -> ParsedBlocks {
     let mut room = Room::new(lines);
     let mut behind = bytes(lines);
     let mut at = 0;
-    for chunk in scanner.restart() {
+    for (number, chunk) in scanner.restart().enumerate() {
         behind -= bytes(&lines[at..chunk.lines.end]);
         at = chunk.lines.end;
         if let ChunkKind::Note(label, _) = chunk.kind {
             out.note(label, chunk.lines);
             continue;
         }
-        if out.text.is_full || reader.left == 0 || !room.take(&chunk, lines) {
+        if out.text.is_full || reader.left == 0 || !room.take(survey.weight(number, &chunk, lines)) {
             out.text.is_full |= reader.left == 0 || room.is_used_up();
             out.keep(chunk.lines);
             continue;
@@ -217,6 +218,8 @@ struct Survey<'a> {
     /// The footnote definitions.
     notes: Vec<Chunk<'a>>,
     definitions: LinkDefinitions,
+    /// The weights of all chunks, in order.
+    weights: Vec<Weight>,
     /// The number of blocks, including a verbatim block for each run of chunks beyond the memory budget.
     count: usize,
     end: usize,
@@ -231,7 +234,9 @@ impl<'a> Survey<'a> {
         let mut was_taken = true;
         for chunk in scanner {
             survey.is_apart &= survey.count == 0 || survey.end < chunk.lines.start;
-            let is_taken = room.take(&chunk, lines);
+            let weight = Weight::of(&chunk, lines);
+            survey.weights.push(weight);
+            let is_taken = room.take(weight);
             survey.count += usize::from(is_taken || was_taken);
             was_taken = is_taken;
             survey.end = chunk.lines.end;
@@ -241,6 +246,12 @@ impl<'a> Survey<'a> {
             }
         }
         survey
+    }
+
+    /// Returns the weight of a chunk of the restarted scanner, which ends earlier if the work budget is used up.
+    fn weight(&self, number: usize, chunk: &Chunk<'_>, lines: &[Line<'_>]) -> Weight {
+        let known = self.weights.get(number).filter(|_| !matches!(chunk.kind, ChunkKind::Rest));
+        known.copied().unwrap_or_else(|| Weight::of(chunk, lines))
     }
 }
 

@@ -26,17 +26,31 @@ const PARAGRAPH_COPIES: usize = 32;
 /// Weight of a tag during parsing of the enclosing HTML.
 const TAG: usize = 500;
 
+/// The estimated memory of a chunk in bytes: as a tree, and additionally while it is parsed.
+#[derive(Clone, Copy)]
+pub(super) struct Weight {
+    kept: usize,
+    reading: usize,
+}
+
+impl Weight {
+    /// Estimates the memory of a chunk. [`ChunkKind::Rest`] exceeds every budget.
+    pub(super) fn of(chunk: &Chunk<'_>, lines: &[Line<'_>]) -> Self {
+        let (kept, reading) = match chunk.kind {
+            ChunkKind::Rest => (usize::MAX, 0),
+            _ => weight(&chunk.kind, &lines[chunk.lines.clone()]),
+        };
+        Self { kept, reading }
+    }
+}
+
 impl Room {
-    /// Reserves the memory of a chunk. Returns `false` if the budget does not suffice.
-    pub(super) fn take(&mut self, chunk: &Chunk<'_>, lines: &[Line<'_>]) -> bool {
-        if matches!(chunk.kind, ChunkKind::Rest) {
+    /// Reserves memory. Returns `false` if the budget does not suffice.
+    pub(super) const fn take(&mut self, weight: Weight) -> bool {
+        if weight.kept.saturating_add(weight.reading) > self.left {
             return false;
         }
-        let (kept, reading) = weight(&chunk.kind, &lines[chunk.lines.clone()]);
-        if kept + reading > self.left {
-            return false;
-        }
-        self.left -= kept;
+        self.left -= weight.kept;
         true
     }
 }
@@ -45,13 +59,13 @@ impl Room {
 pub(super) fn fits(scanner: &mut Scanner<'_, '_>) -> bool {
     let lines = scanner.lines();
     let mut room = Room::new(lines);
-    scanner.all(|chunk| room.take(&chunk, lines))
+    scanner.all(|chunk| room.take(Weight::of(&chunk, lines)))
 }
 
 /// Like [`fits`], but for the lines of a footnote, which are stored twice: in the footnote and in the referencing text.
 pub(super) fn fits_note(lines: &[Line<'_>]) -> bool {
     let mut room = Room::of(Room::new(lines).all / 3);
-    chunks::scan_chunks(lines).all(|chunk| room.take(&chunk, lines))
+    chunks::scan_chunks(lines).all(|chunk| room.take(Weight::of(&chunk, lines)))
 }
 
 /// Returns the weight of a chunk as a tree, and the additional weight while it is parsed.

@@ -131,10 +131,11 @@ impl RepoPath {
         has_extension(self.name(), "md") || has_extension(self.name(), "markdown")
     }
 
-    /// Returns `true` if the name is `README.md` or `index.md`, ignoring case: the page of a folder.
-    #[must_use]
-    pub fn is_folder_page(&self) -> bool {
-        self.is_readme() || (self.is_markdown() && self.stem().eq_ignore_ascii_case("index"))
+    /// Returns `true` for the page of a folder in a book with the landing page `landing`: a `README.md`, or an
+    /// `index.md` that is not next to the landing page. The landing page itself is not the page of a folder.
+    pub(super) fn is_folder_page(&self, landing: &Self) -> bool {
+        let is_index = || self.is_markdown() && self.stem().eq_ignore_ascii_case("index");
+        self != landing && (self.is_readme() || (is_index() && self.folder() != landing.folder()))
     }
 
     /// Returns `true` if the name is `README.md`, ignoring case.

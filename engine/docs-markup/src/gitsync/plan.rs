@@ -515,20 +515,11 @@ impl PageBuilder<'_> {
         Some(PlannedPage { title, path, kind, pages })
     }
 
-    /// Returns `true` for an `index.md` in a folder below that of the landing page.
-    fn is_index_of_folder(&self, path: &RepoPath) -> bool {
-        path.is_folder_page() && path.folder() != self.readme.folder()
-    }
-
     /// Derives the slug of a page from the name of its file, or of its folder for a README or `index.md`. The landing
     /// page uses the name of its file.
     fn slug_of_page(&self, file: Option<&PlannedFile>, title: &str) -> String {
         match file {
-            Some(file)
-                if (file.path.is_readme() || self.is_index_of_folder(&file.path))
-                    && file.path != *self.readme
-                    && !file.path.folder().is_root() =>
-            {
+            Some(file) if file.path.is_folder_page(self.readme) && !file.path.folder().is_root() => {
                 slug_of(file.path.folder().name(), title)
             }
             Some(file) => slug_of(file.path.stem(), title),

@@ -90,7 +90,7 @@ impl RepoTree {
         tree
     }
 
-    /// Returns the reason why a symbolic link is not followed, or `None` if it leads to a file or folder.
+    /// Returns why a symbolic link cannot be resolved, or `None` if its target is a file, a folder or a submodule.
     fn reason_to_skip(&self, link: &RepoPath) -> Option<&'static str> {
         match self.resolve(link) {
             Ok(target) => (!self.exists(&target)).then_some("its target is missing"),

@@ -5,7 +5,11 @@ use std::{borrow::Cow, ops::Range};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::{leading_emoji, title_text::TitleText};
-use crate::{directives::title_line, document::may_have_attributes};
+use crate::{
+    directives::title_line,
+    document::may_have_attributes,
+    syntax::{html, tag},
+};
 
 /// The heading that contains the title of its page.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -97,7 +101,7 @@ fn prelude_end(text: &str, start: usize) -> usize {
         at = text.len() - without_blank_lines(&text[at..]).len();
         let rest = &text[at..];
         let length = comments_length(rest).or_else(|| title_line(rest).map(|(_, length)| length));
-        let length = length.or_else(|| invisible_line_length(rest));
+        let length = length.or_else(|| invisible_tag_length(rest));
         match length.or_else(|| definitions_length(rest)) {
             Some(length) if length > 0 => at += length,
             _ => return at,
@@ -124,20 +128,25 @@ fn comments_length(text: &str) -> Option<usize> {
     }
 }
 
-/// Returns the length of a leading line without visible content: a `meta` or `link` element before a blank line, or
-/// `{% set … %}` of HonKit.
-fn invisible_line_length(text: &str) -> Option<usize> {
-    let mut lines = text.split_inclusive('\n');
-    let line = lines.next()?;
-    let own = line.trim();
-    let is_one = |end: &str| own.ends_with(end) && own.matches(end).count() == 1;
-    let is_element = starts_block(text, "<")
-        && ["<meta ", "<link "].iter().any(|tag| own.starts_with(tag))
-        && is_one(">")
-        && lines.next().is_none_or(|next| next.trim().is_empty());
-    let name = own.strip_prefix("{%").map(|tag| tag.trim_start_matches('-').trim_start());
-    let is_set = starts_block(text, "{") && is_one("%}") && name.is_some_and(|name| name.starts_with("set "));
-    (is_element || is_set).then_some(line.len())
+/// Returns the length of the leading lines of a tag without visible content: a `meta` or `link` element before a blank
+/// line, or `{% set … %}` of HonKit.
+fn invisible_tag_length(text: &str) -> Option<usize> {
+    let start = text.len() - text.trim_start_matches(' ').len();
+    let (end, ends_block) = if starts_block(text, "{%") {
+        (tag::Tag::parse_at(text, start).filter(|tag| tag.name == "set")?.end, true)
+    } else if starts_block(text, "<") {
+        let tag =
+            html::strict_tag_at(text, start).filter(|tag| tag.is_named("meta") || tag.is_named("link"))?;
+        (start + tag.source().len(), false)
+    } else {
+        return None;
+    };
+    let mut lines = text[end..].split_inclusive('\n');
+    let rest = lines.next().unwrap_or_default();
+    let is_blank = |line: &str| line.trim().is_empty();
+    // An HTML block ends at a blank line.
+    let is_alone = is_blank(rest) && (ends_block || lines.next().is_none_or(is_blank));
+    is_alone.then_some(end + rest.len())
 }
 
 /// Returns the length of the leading link definitions.

@@ -193,7 +193,7 @@ impl PathChooser<'_> {
                 places.insert(thing.clone(), path);
             }
             let own = match places.get(&thing) {
-                Some(path) if path.is_folder_page() && *path != config.readme => path.folder(),
+                Some(path) if path.is_folder_page(&config.readme) => path.folder(),
                 Some(path) if *path != config.readme => path.folder().child(path.stem()),
                 _ => above.child(&slug_of(page)),
             };
