@@ -26,7 +26,7 @@ use crate::{
         AnonymousPageKey, Caches, FoundPage, PageKey, RenderedPage, SpaceKey, compare_page, document_page,
         find_page, list_page, not_found_page, results_as_json, search_page,
     },
-    page_redirect::{redirect_url, site_redirect},
+    page_redirect::{html_redirect_url, redirect_url, site_redirect},
     page_tree::EntryKind,
     preview::{self, COMPARE, Preview},
     preview_route::{self, PreviewRoute},
@@ -511,6 +511,9 @@ impl SiteServer {
         }
         if let Some((status, to)) = site_redirect(visit, [below_site, &below_space]).await? {
             return Ok(redirect_with_status(status, &to, &self.policy));
+        }
+        if let Some(to) = html_redirect_url(visit, &place, &frame, &below, asked.query).await? {
+            return Ok(redirect(&to, &self.policy));
         }
         self.send_not_found(asked, visit).await
     }

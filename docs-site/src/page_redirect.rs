@@ -68,9 +68,33 @@ pub(crate) async fn redirect_url(
     let addresses = visit.addresses(place);
     let Some(to) = addresses.entry_address(&addresses.space, frame, at) else { return Ok(None) };
     let to = if is_markdown { to_markdown_address(&to) } else { to };
-    let query = if query.is_empty() { String::new() } else { format!("?{query}") };
     let anchor = anchor.map(|anchor| format!("#{}", utf8_percent_encode(&anchor, SEGMENT)));
-    Ok(Some(format!("{to}{query}{}", anchor.unwrap_or_default())))
+    Ok(Some(format!("{to}{}{}", query_suffix(query), anchor.unwrap_or_default())))
+}
+
+/// Resolves the path of an HTML file below a space, as static site generators write them (`guide/setup.html`,
+/// `guide/index.html`), to the URL of the page that has the path without the extension, now or before.
+///
+/// # Errors
+/// Same as [`find_redirect`].
+pub(crate) async fn html_redirect_url(
+    visit: &Visit,
+    place: &SitePlace<'_>,
+    frame: &PageTree,
+    path: &str,
+    query: &str,
+) -> Result<Option<String>> {
+    let Some(path) = path.strip_suffix(".html") else { return Ok(None) };
+    if path == "index" {
+        let addresses = visit.addresses(place);
+        let first = frame.first().and_then(|at| addresses.entry_address(&addresses.space, frame, at));
+        return Ok(first.map(|to| to + &query_suffix(query)));
+    }
+    redirect_url(visit, place, frame, path.strip_suffix("/index").unwrap_or(path), query).await
+}
+
+fn query_suffix(query: &str) -> String {
+    if query.is_empty() { String::new() } else { format!("?{query}") }
 }
 
 /// Finds a redirect that users created for one of the paths. Returns the status and the URL of the response.

@@ -103,6 +103,47 @@ async fn moves_precede_repository_and_site_redirects() {
     assert_eq!(led(&at("b").await), format!("{path}c"));
 }
 
+// Links to the HTML output of a book keep working: `book.toml` has parts and chapters that its folders do not have.
+#[tokio::test]
+async fn html_paths_of_an_imported_book_redirect_to_its_pages() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.git.put("book.toml", "[output.html.redirect]\n\"/old/place.html\" = \"../start/qemu.html#run\"\n");
+    w.git.put(
+        "src/SUMMARY.md",
+        "[Welcome](index.md)\n\n# User guide\n\n- [Start](start/index.md)\n  - [QEMU](start/qemu.md)\n\
+         - [Note](note.md)\n",
+    );
+    for (path, title) in
+        [("index", "Welcome"), ("start/index", "Start"), ("start/qemu", "QEMU"), ("note", "Note")]
+    {
+        w.git.put(&format!("src/{path}.md"), format!("# {title}\n\n## Run\n"));
+    }
+    import(&w, &space, json!({})).await;
+    let (site, path) = w.site("Docs", &space).await;
+    let note = below(&w, &space, &w.page(&space, "Other", "Text.").await, "Note").await;
+    site_redirect(&w, &site, "/legacy.html", &note).await;
+    let at = async |old: &str| w.get(&format!("{path}{old}")).await;
+    for (old, new) in [
+        ("index.html", ""),
+        ("index.html?a=b", "?a=b"),
+        ("start/index.html", "user-guide/start"),
+        ("start", "user-guide/start"),
+        ("start/qemu.html", "user-guide/start/qemu"),
+        ("start/qemu.html?search=x", "user-guide/start/qemu?search=x"),
+        ("START/qemu", "user-guide/start/qemu"),
+        ("old/place.html", "user-guide/start/qemu#run"),
+        ("note.html", "user-guide/note"),
+        ("user-guide/note.html", "user-guide/note"),
+    ] {
+        assert_eq!(led(&at(old).await), format!("{path}{new}"), "{old}");
+    }
+    assert_eq!(led(&at("legacy.html").await), format!("http://docs.test:4000{path}other/note"));
+    for missing in ["start/other.html", ".html", "start.html/qemu", "start/qemu.htm"] {
+        assert_eq!(at(missing).await.status, StatusCode::NOT_FOUND, "{missing}");
+    }
+}
+
 #[tokio::test]
 async fn redirects_do_not_reveal_hidden_pages() {
     let w = World::new().await;

@@ -182,6 +182,7 @@ async fn archives_of_mdbook_are_imported_like_repositories() {
     assert_eq!(plain.trim_start(), "{{#include x}}\n");
     assert_eq!(s.title("part/two").await, "The second");
     assert_eq!(s.at("old/place").await.0, one);
+    assert_eq!(s.at("two").await.0, two, "the path in the HTML output of the book");
     s.check().await;
 }
 

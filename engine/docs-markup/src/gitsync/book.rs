@@ -119,13 +119,14 @@ impl RepoConfig {
             text += &format!("title = {}\n", toml_string(title));
         }
         text += &format!("src = {}\n", toml_string(&written_folder(&self.project(), &self.root)));
-        for (index, redirect) in self.redirects.iter().enumerate() {
+        let to_page = |path: &RepoPath| html_place(&written_folder(&self.root, path));
+        let redirects = self.redirects.iter().filter(|it| page_place(&to_page(&it.to)) != it.from);
+        for (index, redirect) in redirects.enumerate() {
             if index == 0 {
                 text += "\n[output.html.redirect]\n";
             }
             let from = format!("/{}.html", redirect.from);
-            let to = html_place(&written_folder(&self.root, &redirect.to));
-            let to = redirect_target(redirect, &format!("/{to}"));
+            let to = redirect_target(redirect, &format!("/{}", to_page(&redirect.to)));
             text += &format!("{} = {}\n", toml_string(&from), toml_string(&to));
         }
         text
@@ -180,6 +181,14 @@ fn toml_string(text: &str) -> String {
 fn written_folder(from: &RepoPath, to: &RepoPath) -> String {
     let path = relative_path(from, to);
     path.strip_prefix("./").unwrap_or(&path).to_owned()
+}
+
+/// Returns the path in a space at which the HTML output of a book has a page: that of its file. `None` for the first
+/// page of the book.
+pub(super) fn output_path(root: &RepoPath, file: &RepoPath) -> Option<String> {
+    let page = html_place(file.relative_to(root)?);
+    let path = page_place(&page);
+    (path != "index").then(|| path.to_owned())
 }
 
 /// Returns the path of a page in the HTML output of mdBook.

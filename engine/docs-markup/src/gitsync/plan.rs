@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::{
     BookFormat, FormatError, LANGUAGES_FILE, MAX_CONFIG_BYTES, MAX_ITEMS, PlannedFile, Redirect, RepoConfig,
-    RepoPath, RepoTree, Summary, SummaryItem, SummaryKind, Warning, infer, path::split_extension,
-    report::Warnings, summary::humanise,
+    RepoPath, RepoTree, Summary, SummaryItem, SummaryKind, Warning, book::output_path, infer,
+    path::split_extension, report::Warnings, summary::humanise,
 };
 use crate::{UniqueNames, slugify};
 
@@ -29,7 +29,8 @@ pub struct ImportPlan {
     pub includes: Vec<PlannedInclude>,
     /// The file with the variables of the space.
     pub variables: Option<PlannedFile>,
-    /// The redirects to pages.
+    /// The redirects to pages: those of the configuration, followed by those from the paths of pages in the HTML output
+    /// of a book.
     pub redirects: Vec<Redirect>,
     /// Items that were left out, or interpreted differently than their author may expect.
     pub warnings: Vec<Warning>,
@@ -179,6 +180,12 @@ impl ImportPlan {
         }
         let mut plan = Self::empty(config, pages, builder.texts);
         plan.redirects = known_redirects(config, tree, &plan.texts, &mut warnings);
+        if config.format != BookFormat::Native {
+            let known: HashSet<_> = plan.redirects.iter().map(|redirect| redirect.from.clone()).collect();
+            let output = plan.documents().filter_map(|page| output_redirect(&config.root, page));
+            let output: Vec<_> = output.filter(|redirect| !known.contains(&redirect.from)).collect();
+            plan.redirects.extend(output);
+        }
         plan.add_folders(tree, &mut warnings)?;
         plan.add_link_targets(tree)?;
         plan.warnings = warnings.finish();
@@ -414,6 +421,15 @@ fn known_redirects(
         warnings.push(&config.file, None, format!("skipped redirect from `{}`: {problem}", redirect.from));
     }
     known
+}
+
+/// Returns the redirect to a page of a book from its path in the HTML output of the book, which depends on folders
+/// only, not on parts and chapters. `None` if the paths are equal.
+fn output_redirect(root: &RepoPath, page: &PlannedPage) -> Option<Redirect> {
+    let PlannedKind::Document { file: Some(file), .. } = &page.kind else { return None };
+    let from = output_path(root, &file.path)?;
+    let is_new = !from.eq_ignore_ascii_case(&page.path) && from.len() <= MAX_PATH_BYTES;
+    is_new.then(|| Redirect { from, to: file.path.clone(), anchor: None })
 }
 
 struct PageBuilder<'a> {

@@ -183,6 +183,44 @@ fn non_markdown_file_listed_in_the_summary_is_an_asset() {
     assert_eq!(plan.assets[0].file.path.as_str(), "spec.pdf");
 }
 
+/// mdBook and HonKit write `start/qemu.md` to `start/qemu.html`, whatever part and chapter list it.
+#[test]
+fn paths_of_the_html_output_of_books_are_redirects() {
+    let files =
+        ["src/README.md", "src/start/index.md", "src/start/qemu.md", "src/a/README.md", "src/Note.md"];
+    let tree =
+        RepoTree::new(files.map(|path| CommitEntry { path: path.into(), size: 10, kind: EntryKind::File }));
+    let config = |toml: &str| RepoConfig::from_mdbook(toml, &RepoPath::default());
+    let summary = "# Summary\n\n[Preface](README.md)\n\n# User Guide\n\n- [Start](start/index.md)\n  \
+                   - [QEMU](start/qemu.md)\n    - [A](a/README.md)\n\n# Other\n\n- [Note](Note.md)\n";
+    let redirects = |config: &RepoConfig| -> Vec<(String, String)> {
+        let plan = ImportPlan::new(config, &tree, Some(summary)).unwrap();
+        plan.redirects.into_iter().map(|it| (it.from, it.to.to_string())).collect()
+    };
+    let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+        pairs.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect()
+    };
+    let output = pairs(&[
+        ("start", "src/start/index.md"),
+        ("start/qemu", "src/start/qemu.md"),
+        ("a", "src/a/README.md"),
+        ("Note", "src/Note.md"),
+    ]);
+    assert_eq!(redirects(&config("")), output);
+    // A redirect of the configuration takes precedence.
+    let configured = config("[output.html.redirect]\n\"/a.html\" = \"/start/qemu.html\"\n");
+    let mut all = pairs(&[("a", "src/start/qemu.md")]);
+    all.extend(output.iter().filter(|(from, _)| from != "a").cloned());
+    assert_eq!(redirects(&configured), all);
+    // The written configuration omits the derived ones.
+    let derived = ImportPlan::new(&config(""), &tree, Some(summary)).unwrap().redirects;
+    let written = RepoConfig { redirects: derived, ..config("") }.text().unwrap();
+    assert!(!written.contains("redirect"), "{written}");
+    // Repositories in the own format have no HTML output.
+    let native = RepoConfig { format: BookFormat::Native, ..config("") };
+    assert_eq!(redirects(&native), []);
+}
+
 #[test]
 fn redirects_to_missing_pages_are_skipped_with_a_warning() {
     let plan = plan(

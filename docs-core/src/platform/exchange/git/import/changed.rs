@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// The version of the import rules. Increment it when the rules change, so that everything is imported again.
-const IMPORT_RULES_VERSION: u32 = 5;
+const IMPORT_RULES_VERSION: u32 = 6;
 /// Number of bytes of a layout that are hashed at once.
 const LAYOUT_CHUNK: usize = 64 << 10;
 /// Maximum share of changed items: one in this many. Above it, a full import is faster.
