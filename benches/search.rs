@@ -1,10 +1,16 @@
-//! `cargo bench -p docs-benches --bench search`: the cost of a query and a write in a folder index with one thousand
-//! and ten thousand pages, and the cost of a word in memory and in a folder index with ten thousand and one hundred
-//! thousand words.
+//! `cargo bench -p docs-benches --bench search`: the cost of searches and writes in an index, in a folder and in memory.
+//!
+//! Each page has about 5 kB of words with a Zipf distribution. `DOCS_BENCH_PAGES=1000,10000,100000` selects the numbers
+//! of pages. Prints the median and the 99th percentile of each kind of query over many different queries.
 
-use std::{collections::BTreeSet, fs, hint::black_box, time::Instant};
+use std::{
+    collections::BTreeSet,
+    env, fs,
+    hint::black_box,
+    path::Path,
+    time::{Duration, Instant},
+};
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use docs_benches::Outcome;
 use docs_core::{
     ports::{
@@ -14,174 +20,247 @@ use docs_core::{
     store::Hash,
 };
 use docs_memstore::MemSearch;
-use docs_search::SqliteSearch;
+use docs_search::TantivySearch;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 /// Number of pages per space.
 const OF_A_SPACE: usize = 100;
+/// Number of distinct words.
+const WORDS: usize = 50_000;
+/// Words per section, and sections per page: about 5 kB.
+const OF_A_SECTION: usize = 140;
+const SECTIONS: usize = 5;
+/// Number of different queries of a kind.
+const QUERIES: usize = 200;
+/// Hits per query.
+const HITS: usize = 20;
 
-/// Returns a page of forty lines, whose words differ between pages.
+/// A generator of pseudo-random numbers, the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.next() % end as u64).unwrap_or_default()
+    }
+
+    /// Returns the rank of a word: the probability of rank `n` is proportional to `1 / n`.
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    fn zipf(&mut self) -> usize {
+        let part = self.next() as f64 / u64::MAX as f64;
+        ((WORDS as f64).powf(part) as usize).clamp(1, WORDS) - 1
+    }
+}
+
+/// Returns a word of two to five syllables that encodes its rank.
+fn word(rank: usize) -> String {
+    let mut mixed = rank.wrapping_mul(0x9e37_79b1) ^ (rank << 7);
+    let mut word = String::new();
+    for _ in 0..2 + rank.ilog10_or_zero() / 2 {
+        word.push(char::from(b"bcdfghklmnprstvwz"[mixed % 17]));
+        word.push(char::from(b"aeiou"[mixed / 17 % 5]));
+        mixed /= 85;
+    }
+    word + ["", "n", "r", "l", "s"][rank % 5] + &suffix(rank)
+}
+
+/// Returns letters that make a word unique.
+fn suffix(rank: usize) -> String {
+    let letter = |n: usize| char::from(b'a' + u8::try_from(n % 26).unwrap_or_default());
+    match rank {
+        0..500 => String::new(),
+        _ => [letter(rank), letter(rank / 26), letter(rank / 676)].into_iter().collect(),
+    }
+}
+
+trait Log10 {
+    fn ilog10_or_zero(self) -> usize;
+}
+
+impl Log10 for usize {
+    fn ilog10_or_zero(self) -> usize {
+        self.checked_ilog10().unwrap_or_default() as usize
+    }
+}
+
+fn words(random: &mut Random, count: usize) -> String {
+    let mut text = String::new();
+    for n in 0..count {
+        if n > 0 {
+            text.push_str(if random.below(12) == 0 { ". " } else { " " });
+        }
+        text.push_str(&word(random.zipf()));
+    }
+    text
+}
+
 fn page(n: usize, edit: usize) -> Outcome<PageDocument> {
-    let line = |line: usize| {
-        format!("Line {line} says word{} and word{} as handbooks do. ", n * line % 5_000, n % 97)
-    };
+    let random = &mut Random(0x1234_5678_9abc_def1 ^ ((n as u64 + 1) << 20) ^ edit as u64);
+    (0..4).for_each(|_| drop(random.next()));
+    let sections = (0..SECTIONS).map(|at| Section {
+        anchor: Some(format!("part-{at}")),
+        heading: (at > 0).then(|| words(random, 3)),
+        text: words(random, OF_A_SECTION),
+    });
     Ok(PageDocument {
         organization: "org".parse()?,
         space: format!("space{}", n / OF_A_SPACE).parse()?,
         page: format!("page{n}").parse()?,
-        title: format!("Configuration of part {n}"),
-        description: Some(format!("Edit {edit}")),
-        text: Hash::compute(&n.to_be_bytes()),
-        sections: vec![Section {
-            anchor: Some("set-up".to_owned()),
-            heading: Some("Set up".to_owned()),
-            text: (0..40).map(line).collect(),
-        }],
+        sections: sections.collect(),
+        title: words(random, 4),
+        description: Some(words(random, 10)),
+        text: Hash::compute(&[n.to_be_bytes(), edit.to_be_bytes()].concat()),
     })
 }
 
-/// Creates a folder index with `pages` pages. Prints the duration and the size.
-async fn filled(pages: usize) -> Outcome<(SqliteSearch, TempDir)> {
-    let folder = TempDir::new()?;
-    let index = SqliteSearch::folder(folder.path())?;
-    let began = Instant::now();
+/// Fills an index. Returns the time that the index took, without that of making the pages.
+async fn fill(index: &impl SearchIndex, pages: usize) -> Outcome<Duration> {
+    let mut took = Duration::ZERO;
     for start in (0..pages).step_by(500) {
         let pages = (start..pages.min(start + 500)).map(|n| Ok(IndexChange::PutPage(Box::new(page(n, 0)?))));
         let changes: Vec<IndexChange> = pages.collect::<Outcome<_>>()?;
+        let began = Instant::now();
         index.apply(changes, None).await?;
+        took += began.elapsed();
     }
+    Ok(took)
+}
+
+fn size_of(folder: &Path) -> Outcome<u64> {
     let mut bytes = 0;
-    for file in fs::read_dir(folder.path().join("sqlite"))? {
-        bytes += file?.metadata()?.len();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        bytes += if metadata.is_dir() { size_of(&entry.path())? } else { metadata.len() };
     }
-    println!("search: {pages} pages are indexed in {:?}, and take {} kB", began.elapsed(), bytes / 1_000);
-    Ok((index, folder))
+    Ok(bytes)
 }
 
-fn search(c: &mut Criterion) {
-    search_sizes(c).expect("an index in a folder of this machine does not fail");
+/// A kind of query, and a function that makes one.
+type Kind = (&'static str, fn(&mut Random, usize) -> String);
+
+fn rare(random: &mut Random) -> String {
+    word(2_000 + random.below(20_000))
 }
 
-fn search_sizes(c: &mut Criterion) -> Outcome<()> {
-    let rt: Runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
-    let org = Scope::Organization("org".parse()?);
-    let space = Scope::Spaces(BTreeSet::from(["space3".parse()?]));
-    let mut group = c.benchmark_group("search");
-    for pages in [1_000, 10_000] {
-        let (index, _folder) = rt.block_on(filled(pages))?;
-        for (what, text, scope) in [
-            ("a rare word", "word4321", &org),
-            ("a word of every page", "configuration", &org),
-            ("a beginning", "con", &org),
-            ("a word with typos", "confguraton", &org),
-            ("a phrase", "\"set up\"", &org),
-            ("three words in a space", "configuration handbooks part", &space),
-        ] {
-            let query = SearchQuery {
-                query: Query::parse(text),
-                scope: scope.clone(),
-                after: None,
-                limit: 50,
-                tenant: "org".into(),
-            };
-            group.bench_function(BenchmarkId::new(what, pages), |b| {
-                b.iter(|| rt.block_on(async { black_box(index.find_pages(&query).await) }));
-            });
+fn frequent(random: &mut Random) -> String {
+    word(random.below(20))
+}
+
+fn usual(random: &mut Random) -> String {
+    word(50 + random.below(1_000))
+}
+
+const KINDS: [Kind; 9] = [
+    ("rare word", |random, _| rare(random) + " "),
+    ("frequent word", |random, _| frequent(random) + " "),
+    ("two words", |random, _| format!("{} {} ", usual(random), frequent(random))),
+    ("two frequent words", |random, _| format!("{} {} ", frequent(random), frequent(random))),
+    ("three words", |random, _| format!("{} {} {} ", usual(random), frequent(random), usual(random))),
+    ("phrase", |random, pages| {
+        let text = page(random.below(pages), 0).map(|page| page.sections[0].text.clone()).unwrap_or_default();
+        let mut words = text.split(' ').skip(random.below(100));
+        format!("\"{} {}\"", words.next().unwrap_or_default(), words.next().unwrap_or_default())
+    }),
+    ("prefix of two letters", |random, _| usual(random)[..2].to_owned()),
+    ("prefix of four letters", |random, _| usual(random)[..4].to_owned()),
+    ("one typo", |random, _| {
+        let word = usual(random);
+        let at = 1 + random.below(word.len() - 2);
+        format!("{}x{} ", &word[..at], &word[at + 1..])
+    }),
+];
+
+fn percentile(times: &mut [Duration], part: usize) -> f64 {
+    times.sort_unstable();
+    times.get(times.len() * part / 100).map_or(0.0, Duration::as_secs_f64) * 1_000.0
+}
+
+/// Measures each kind of query in a scope, and prints a line for each.
+fn measure(rt: &Runtime, index: &impl SearchIndex, name: &str, pages: usize) -> Outcome<()> {
+    let spaces = pages.div_ceil(OF_A_SPACE);
+    let site = (0..spaces).step_by(10).map(|n| Ok(format!("space{n}").parse()?)).collect::<Outcome<_>>()?;
+    let scopes = [
+        ("organization", Scope::Organization("org".parse()?)),
+        ("space", Scope::Spaces(BTreeSet::from([format!("space{}", spaces / 2).parse()?]))),
+        ("site", Scope::Spaces(site)),
+    ];
+    for (place, scope) in scopes {
+        for (kind, make) in KINDS {
+            let mut random = Random(0x9e37_79b9_7f4a_7c15);
+            let mut times = Vec::new();
+            let mut hits = 0;
+            for _ in 0..QUERIES.min(pages) {
+                let query = SearchQuery {
+                    query: Query::parse(&make(&mut random, pages)),
+                    scope: scope.clone(),
+                    after: None,
+                    limit: HITS,
+                    tenant: "org".into(),
+                };
+                let began = Instant::now();
+                let found = rt.block_on(async { black_box(index.find_pages(&query).await) })?;
+                times.push(began.elapsed());
+                hits += found.len();
+            }
+            let (p50, p99) = (percentile(&mut times, 50), percentile(&mut times, 99));
+            let mean = hits / times.len().max(1);
+            println!(
+                "{pages:>7} {name:>7} {place:>13} {kind:>23} p50 {p50:8.3} ms p99 {p99:8.3} ms hits {mean}"
+            );
         }
-        let mut edit = 0;
-        group.bench_function(BenchmarkId::new("a write", pages), |b| {
-            b.iter(|| {
-                edit += 1;
-                let change = IndexChange::PutPage(Box::new(page(edit % pages, edit).expect("a page")));
-                rt.block_on(index.apply(vec![change], None)).expect("applied");
-            });
-        });
     }
-    group.finish();
     Ok(())
 }
 
-/// Number of words per page of that index.
-const OF_A_PAGE: usize = 100;
-
-/// Returns a word that encodes a number as a fixed number of syllables.
-fn syllables(mut n: usize) -> String {
-    let mut word = String::new();
-    for _ in 0..5 {
-        let (first, second) = (n % 17, n / 17 % 5);
-        word.push(char::from(b"bcdfghklmnprstvwz"[first]));
-        word.push(char::from(b"aeiou"[second]));
-        n /= 85;
+fn measure_writes(rt: &Runtime, index: &impl SearchIndex, name: &str, pages: usize) -> Outcome<()> {
+    let mut times = Vec::new();
+    for edit in 1..=20 {
+        let change = IndexChange::PutPage(Box::new(page(edit * 7 % pages, edit)?));
+        let began = Instant::now();
+        rt.block_on(index.apply(vec![change], None))?;
+        times.push(began.elapsed());
     }
-    word
+    let (p50, p99) = (percentile(&mut times, 50), percentile(&mut times, 99));
+    println!("{pages:>7} {name:>7} {:>37} p50 {p50:8.3} ms p99 {p99:8.3} ms", "update of one page");
+    Ok(())
 }
 
-/// Fills an index with pages that have `words` distinct words in total.
-async fn fill_with_words(index: &impl SearchIndex, words: usize) -> Outcome<()> {
-    let mut changes = Vec::new();
-    for number in 0..words / OF_A_PAGE {
-        // Consecutive words share no prefix, because they are distributed over all combinations of syllables.
-        let word = |n: usize| syllables((number * OF_A_PAGE + n).wrapping_mul(0x9e37_79b9) % 85_usize.pow(5));
-        let text = (0..OF_A_PAGE).map(|n| word(n) + " ").collect();
-        let sections = vec![Section { anchor: None, heading: None, text }];
-        let page = PageDocument { sections, title: format!("Part {number}"), ..page(number, 0)? };
-        changes.push(IndexChange::PutPage(Box::new(page)));
-    }
-    Ok(index.apply(changes, None).await?)
-}
-
-fn words(c: &mut Criterion) {
-    words_sizes(c).expect("an index in memory or in a folder of this machine does not fail");
-}
-
-fn words_sizes(c: &mut Criterion) -> Outcome<()> {
+fn main() -> Outcome<()> {
+    let is_bench = env::args().any(|arg| arg == "--bench");
+    let sizes = env::var("DOCS_BENCH_PAGES").unwrap_or_else(|_| "1000,10000".to_owned());
+    let sizes = if is_bench { sizes } else { "100".to_owned() };
     let rt: Runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
-    for words in [10_000, 100_000] {
-        let (memory, folder) = (MemSearch::new(), TempDir::new()?);
-        words_of(c, &rt, "words in memory", words, &memory)?;
-        words_of(c, &rt, "words in a folder", words, &SqliteSearch::folder(folder.path())?)?;
+    for pages in sizes.split(',') {
+        let pages: usize = pages.trim().parse()?;
+        let folder = TempDir::new()?;
+        let index = TantivySearch::folder(folder.path())?;
+        let took = rt.block_on(fill(&index, pages))?;
+        println!("{pages} pages: indexed in {took:.1?}, {} kB on disk", size_of(folder.path())? / 1_000);
+        drop(index);
+        let began = Instant::now();
+        let index = TantivySearch::folder(folder.path())?;
+        println!(
+            "{pages} pages: opened in {:.1?}, {} kB on disk",
+            began.elapsed(),
+            size_of(folder.path())? / 1_000
+        );
+        measure(&rt, &index, "folder", pages)?;
+        measure_writes(&rt, &index, "folder", pages)?;
+        if pages <= 10_000 {
+            let index = MemSearch::new();
+            let took = rt.block_on(fill(&index, pages))?;
+            println!("{pages} pages: indexed in memory in {took:.1?}");
+            measure(&rt, &index, "memory", pages)?;
+            measure_writes(&rt, &index, "memory", pages)?;
+        }
     }
     Ok(())
 }
-
-fn words_of(
-    c: &mut Criterion,
-    rt: &Runtime,
-    name: &str,
-    words: usize,
-    index: &impl SearchIndex,
-) -> Outcome<()> {
-    rt.block_on(fill_with_words(index, words))?;
-    let scope = Scope::Organization("org".parse()?);
-    let whole = syllables(0);
-    let (beginning, mistyped) = (&whole[..4], format!("{}x{}", &whole[..5], &whole[7..]));
-    let mut group = c.benchmark_group(name);
-    // Quoted text is a phrase search.
-    for (what, text) in [
-        ("a word", format!("\"{whole}\"")),
-        ("a beginning", beginning.to_owned()),
-        ("a short beginning", whole[..1].to_owned()),
-        ("a word with typos", mistyped),
-    ] {
-        let query = SearchQuery {
-            query: Query::parse(&text),
-            scope: scope.clone(),
-            after: None,
-            limit: 50,
-            tenant: "org".into(),
-        };
-        group.bench_function(BenchmarkId::new(what, words), |b| {
-            b.iter(|| rt.block_on(async { black_box(index.find_pages(&query).await) }));
-        });
-    }
-    group.finish();
-    Ok(())
-}
-
-criterion_group! {
-    name = benches;
-    config = Criterion::default().sample_size(10);
-    targets = search, words
-}
-criterion_main!(benches);

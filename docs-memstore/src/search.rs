@@ -1,10 +1,10 @@
 //! An in-memory search index: [`MemSearch`].
 
+mod matching;
 mod terms;
 
 use std::{
     collections::{BTreeMap, HashSet},
-    convert::Infallible,
     ops::Bound,
     sync::Arc,
 };
@@ -14,14 +14,14 @@ use docs_model::{PageId, SpaceId};
 use docs_ports::{
     SearchError, SearchIndex,
     search::{
-        Field, IndexChange, IndexedSpace, Match, PageDocument, PageHit, PhraseWord, Postings, Query, Rank,
-        RankedPage, Scope, SearchQuery, Word, hash_name, scores, select_pages,
+        Field, IndexChange, IndexedSpace, PageDocument, PageHit, PageScore, Query, Rank, RankedPage, Scope,
+        SearchQuery, TokenKind, hash_name, select_pages,
     },
 };
 use docs_store::FeedPos;
 use parking_lot::RwLock;
 
-use self::terms::Terms;
+use self::{matching::Tolerance, terms::Terms};
 
 /// An in-memory search index with exact results. It is lost with its process and rebuilt from the store at startup.
 ///
@@ -68,7 +68,8 @@ impl SearchState {
         let mut title_words = 0;
         for (field, terms) in Field::ALL.into_iter().zip(&mut self.terms) {
             for token in page.tokens(field) {
-                title_words += u32::from(field == Field::Title);
+                let is_word = token.kind != TokenKind::Part;
+                title_words += u32::from(field == Field::Title && is_word);
                 let pages = terms.entry(token.text.into()).or_default();
                 pages.entry(number).or_default().push(token.position);
             }
@@ -114,7 +115,21 @@ impl SearchState {
         }
     }
 
+    /// Returns the best pages. Words with typos are only looked up if the pages without typos are too few.
     fn find(&self, query: &SearchQuery) -> Vec<RankedPage<u32>> {
+        let terms = u32::try_from(query.query.needs().len()).unwrap_or(u32::MAX);
+        let only_typos = query.after.is_some_and(|rank| rank.score <= PageScore::max_with_typos(terms));
+        if !only_typos {
+            let found = self.ranked(query, Tolerance::NoTypos);
+            let found = select_pages(found, query.after, query.limit);
+            if found.len() >= query.limit {
+                return found;
+            }
+        }
+        select_pages(self.ranked(query, Tolerance::Typos), query.after, query.limit)
+    }
+
+    fn ranked(&self, query: &SearchQuery, tolerance: Tolerance) -> Vec<RankedPage<u32>> {
         let spaces: HashSet<u64> = match &query.scope {
             Scope::Organization(_) => HashSet::new(),
             Scope::Spaces(spaces) | Scope::OrganizationBut(_, spaces) => {
@@ -130,8 +145,8 @@ impl SearchState {
                 Scope::Spaces(_) => spaces.contains(&stored.space_tie),
             })
         };
-        let scored = scores(&query.query, self, &is_wanted).unwrap_or_else(|never| match never {});
-        let found = scored.into_iter().filter_map(|(number, score)| {
+        let scored = self.scores(&query.query, tolerance, &is_wanted).into_iter();
+        let found = scored.filter_map(|(number, score)| {
             let stored = self.pages.get(&number)?;
             let rank = Rank { score, tie: stored.rank_tie };
             Some(RankedPage { rank, at: number })
@@ -144,42 +159,6 @@ impl SearchState {
             self.pages.get(&found.at).map(|stored| PageHit::new(found.rank, query, &stored.page))
         };
         found.into_iter().filter_map(hit).collect()
-    }
-}
-
-impl Postings for SearchState {
-    type Error = Infallible;
-
-    fn words(
-        &self,
-        field: Field,
-        word: &Word,
-        found: &mut dyn FnMut(u32, u32, Match),
-    ) -> Result<(), Infallible> {
-        self.terms[field as usize].for_each_match(word, |pages, how| {
-            for (page, places) in pages {
-                found(*page, u32::try_from(places.len()).unwrap_or(u32::MAX), how);
-            }
-        });
-        Ok(())
-    }
-
-    fn places(
-        &self,
-        field: Field,
-        part: &PhraseWord,
-        found: &mut dyn FnMut(u32, &[u32]),
-    ) -> Result<(), Infallible> {
-        self.terms[field as usize].for_each_word_match(&part.word, |pages, _| {
-            for (page, places) in pages {
-                found(*page, places);
-            }
-        });
-        Ok(())
-    }
-
-    fn title_words(&self, page: u32) -> u32 {
-        self.pages.get(&page).map_or(0, |stored| stored.title_words)
     }
 }
 
@@ -218,7 +197,7 @@ impl SearchIndex for MemSearch {
 
     async fn find_pages(&self, query: &SearchQuery) -> Result<Vec<PageHit>, SearchError> {
         let inner = self.0.read();
-        Ok(inner.hits(&query.query, select_pages(inner.find(query), query.after, query.limit)))
+        Ok(inner.hits(&query.query, inner.find(query)))
     }
 
     async fn documents(&self, space: &SpaceId) -> Result<Vec<PageDocument>, SearchError> {

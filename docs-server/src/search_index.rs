@@ -33,7 +33,7 @@ fn in_memory() -> Arc<dyn SearchIndex> {
 
 #[cfg(feature = "search")]
 fn in_folder(folder: &Path) -> Result<Arc<dyn SearchIndex>, ServerError> {
-    let index = docs_search::SqliteSearch::folder(folder);
+    let index = docs_search::TantivySearch::folder(folder);
     Ok(Arc::new(index.map_err(|error| flag_error(&error))?))
 }
 
@@ -49,7 +49,7 @@ fn flag_error(error: &docs_search::OpenError) -> ServerError {
 /// Opens the index for an SQLite file. If another server already uses it, the index is in memory.
 #[cfg(feature = "search")]
 fn open_for_file(file: &Path) -> Result<Arc<dyn SearchIndex>, ServerError> {
-    match docs_search::SqliteSearch::folder(folder_of(file)) {
+    match docs_search::TantivySearch::folder(folder_of(file)) {
         Ok(index) => Ok(Arc::new(index)),
         Err(error @ docs_search::OpenError::InUse { .. }) => {
             tracing::warn!("{error}; use an index in memory");

@@ -1,17 +1,22 @@
-//! Errors of an index file, and their classification.
+//! Errors of an index folder, and their classification.
+
+use std::{io, sync::Arc};
 
 use docs_ports::SearchError;
-use rusqlite::{Error, ErrorCode, types::FromSqlError};
+use tantivy::{
+    TantivyError,
+    directory::error::{OpenDirectoryError, OpenReadError, OpenWriteError},
+};
 
 /// An internal error.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error(transparent)]
-    Sqlite(#[from] Error),
-    /// The content of the file is invalid.
+    Engine(#[from] TantivyError),
+    /// The content of the folder is invalid.
     #[error("{0}")]
     Damaged(String),
-    /// The file was replaced while it was being read.
+    /// The folder was cleared while it was being read.
     #[error("the index is being rebuilt")]
     Replaced,
 }
@@ -24,38 +29,39 @@ impl Failure {
         Self::Damaged(what.to_string())
     }
 
-    /// Returns `true` if the file must be rebuilt. Other failures are temporary, for example a full disk or missing
+    /// Returns `true` if the folder must be cleared. Other failures are temporary, for example a full disk or missing
     /// permissions.
     pub(crate) fn is_damage(&self) -> bool {
         match self {
             Self::Damaged(_) => true,
             Self::Replaced => false,
-            Self::Sqlite(error) => match error.sqlite_error_code() {
-                // `Unknown` is an error in a statement, such as a missing table or column. A violated constraint means
-                // that tables are inconsistent.
-                Some(
-                    ErrorCode::DatabaseCorrupt
-                    | ErrorCode::NotADatabase
-                    | ErrorCode::ConstraintViolation
-                    | ErrorCode::TypeMismatch
-                    | ErrorCode::Unknown,
-                )
-                | None => true,
-                Some(_) => false,
-            },
+            Self::Engine(error) => is_damage(error),
         }
     }
 }
 
-impl From<FromSqlError> for Failure {
-    fn from(error: FromSqlError) -> Self {
-        Self::invalid_content(error)
+fn is_damage(error: &TantivyError) -> bool {
+    let is_invalid = |error: &Arc<io::Error>| {
+        matches!(
+            error.kind(),
+            io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput
+        )
+    };
+    match error {
+        TantivyError::IoError(error)
+        | TantivyError::OpenReadError(OpenReadError::IoError { io_error: error, .. })
+        | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error: error, .. }) => is_invalid(error),
+        TantivyError::OpenDirectoryError(OpenDirectoryError::IoError { .. })
+        | TantivyError::LockFailure(..)
+        | TantivyError::SystemError(_)
+        | TantivyError::ErrorInThread(_) => false,
+        _ => true,
     }
 }
 
-impl From<serde_json::Error> for Failure {
-    fn from(error: serde_json::Error) -> Self {
-        Self::invalid_content(error)
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Engine(error.into())
     }
 }
 
@@ -71,28 +77,20 @@ impl From<Failure> for SearchError {
 
 #[cfg(test)]
 mod tests {
-    use rusqlite::ffi;
-
     use super::*;
 
     #[test]
-    fn only_invalid_file_content_is_damage() {
-        for (code, is_damage) in [
-            (ffi::SQLITE_CORRUPT, true),
-            (ffi::SQLITE_CORRUPT_INDEX, true),
-            (ffi::SQLITE_NOTADB, true),
-            (ffi::SQLITE_ERROR, true),
-            (ffi::SQLITE_CONSTRAINT_UNIQUE, true),
-            (ffi::SQLITE_FULL, false),
-            (ffi::SQLITE_BUSY, false),
-            (ffi::SQLITE_READONLY, false),
-            (ffi::SQLITE_CANTOPEN, false),
-            (ffi::SQLITE_IOERR_READ, false),
-            (ffi::SQLITE_NOMEM, false),
+    fn only_invalid_content_is_damage() {
+        for (kind, is_damage) in [
+            (io::ErrorKind::InvalidData, true),
+            (io::ErrorKind::UnexpectedEof, true),
+            (io::ErrorKind::StorageFull, false),
+            (io::ErrorKind::PermissionDenied, false),
+            (io::ErrorKind::Interrupted, false),
         ] {
-            let failure = Failure::from(Error::SqliteFailure(ffi::Error::new(code), None));
-            assert_eq!(failure.is_damage(), is_damage, "{failure}");
+            assert_eq!(Failure::from(io::Error::from(kind)).is_damage(), is_damage, "{kind}");
         }
-        assert!(Failure::from(Error::InvalidColumnIndex(7)).is_damage());
+        assert!(Failure::from(TantivyError::SchemaError(String::new())).is_damage());
+        assert!(!Failure::from(TantivyError::ErrorInThread(String::new())).is_damage());
     }
 }

@@ -1,21 +1,23 @@
-//! Full-text search with SQLite: [`SqliteSearch`], an index in a folder.
+//! Full-text search with tantivy: [`TantivySearch`], an index in a folder.
 //!
-//! Matching and ranking are implemented in `docs-core` for all indexes. This crate stores words and their positions in
-//! the tables of one file. A dedicated thread writes batches, each as one transaction that also records the feed
-//! position. Readers have separate connections and never wait for the writer.
+//! The engine stores words, positions and texts in segments that are mapped into memory. This crate finds the pages that
+//! match a query and orders them by the rules of `docs-ports`, which all indexes share. A dedicated thread writes
+//! batches, each as one commit that also records the feed position. Readers never wait for the writer.
 //!
 //! An index belongs to one process. Servers that share a store each have their own index and follow the feed
 //! independently. A missing, damaged or outdated index is rebuilt from the store. For an in-memory index, see
 //! `docs_memstore::MemSearch`.
 
-mod batch;
-mod database;
+mod current;
+mod documents;
+mod evaluate;
 mod failure;
 mod folder;
-mod generation;
-mod lookup;
-mod postings;
 mod readers;
+mod schema;
+mod select;
+mod snapshot;
+mod terms;
 mod writer;
 
 use std::{fmt, path::Path, sync::Arc};
@@ -30,10 +32,11 @@ use docs_ports::{
 
 pub use self::folder::OpenError;
 use self::{
+    current::Current,
     failure::IndexResult,
     folder::Folder,
-    generation::{Current, Snapshot},
     readers::Readers,
+    snapshot::Snapshot,
     writer::{IndexWriter, Task},
 };
 
@@ -41,24 +44,24 @@ use self::{
 ///
 /// ```
 /// use docs_ports::SearchIndex as _;
-/// use docs_search::SqliteSearch;
+/// use docs_search::TantivySearch;
 ///
 /// # let temporary = tempfile::tempdir()?;
 /// # let folder = temporary.path();
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// let index = SqliteSearch::folder(folder)?;
+/// let index = TantivySearch::folder(folder)?;
 /// assert_eq!(index.position().await?, None);
 /// # Ok::<(), Box<dyn std::error::Error>>(()) })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct SqliteSearch {
+pub struct TantivySearch {
     current: Arc<Current>,
     readers: Arc<Readers>,
     writer: Arc<IndexWriter>,
 }
 
-impl SqliteSearch {
+impl TantivySearch {
     /// Opens the persistent index in a folder, or creates it if it does not exist. The index uses its own subfolder, in
     /// which unusable files are deleted.
     ///
@@ -74,7 +77,7 @@ impl SqliteSearch {
     async fn run_read<T: Send + 'static>(
         &self,
         tenant: Option<&str>,
-        look: impl FnOnce(Snapshot<'_>) -> IndexResult<T> + Send + 'static,
+        look: impl FnOnce(&Snapshot) -> IndexResult<T> + Send + 'static,
     ) -> Result<T, SearchError> {
         let stopped = |error: &dyn fmt::Display| SearchError::Unavailable(error.to_string());
         let turn = self.readers.acquire(tenant).await.map_err(|error| stopped(&error))?;
@@ -88,14 +91,14 @@ impl SqliteSearch {
     }
 }
 
-impl fmt::Debug for SqliteSearch {
+impl fmt::Debug for TantivySearch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SqliteSearch").finish_non_exhaustive()
+        f.debug_struct("TantivySearch").finish_non_exhaustive()
     }
 }
 
 #[async_trait]
-impl SearchIndex for SqliteSearch {
+impl SearchIndex for TantivySearch {
     async fn apply(&self, changes: Vec<IndexChange>, position: Option<FeedPos>) -> Result<(), SearchError> {
         self.writer.ask(|answer| Task::Apply { changes, position, answer }).await
     }

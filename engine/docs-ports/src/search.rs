@@ -34,9 +34,9 @@ pub use document::{PageDocument, Section, hash_name};
 pub use excerpt::{Excerpt, MAX_EXCERPT, MAX_EXCERPTS, excerpts};
 pub use fuzzy::near_words;
 pub use query::{Match, Phrase, PhraseWord, Query, QueryTerm, Word};
-pub use score::{Field, Postings, Rank, RankedPage, scores, select_pages};
+pub use score::{Field, MAX_ADJACENCY_PAGES, PageScore, Rank, RankedPage, TermScore, select_pages};
 pub use stems::Language;
-pub use words::{MAX_WORD, TokenKind, WordToken, tokens};
+pub use words::{MAX_WORD, PART_MARK, TokenKind, WordToken, tokens};
 
 /// The metadata of an indexed space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

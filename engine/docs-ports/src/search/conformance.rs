@@ -26,6 +26,9 @@ macro_rules! search_suite {
             a_page_is_replaced_and_removed,
             a_phrase_stands_in_one_place,
             a_space_is_removed_whole,
+            a_page_with_typos_comes_after_all_others,
+            adjacent_words_of_a_query_rank_higher,
+            names_in_code_are_found_whole_and_by_part,
             title_outranks_heading_and_heading_outranks_text,
             an_inflection_is_found_after_the_word,
             one_typo_matches_from_four_letters_and_two_from_eight,
@@ -193,6 +196,62 @@ pub async fn title_outranks_heading_and_heading_outranks_text(index: &impl Searc
     put(index, vec![page(("s", "often"), "One", &[("", &"webhooks ".repeat(40))])]).await;
     let order = found(index, "webhooks").await;
     assert_eq!(order[4..6], ["often".to_owned(), "text".to_owned()], "more occurrences rank higher");
+}
+
+/// A page that contains every word of a query is before each page that contains one of them only with a typo.
+pub async fn a_page_with_typos_comes_after_all_others(index: &impl SearchIndex) {
+    let pages = vec![
+        page(("s", "typo"), "Configure a deploymint", &[("Configure", "configure, configure")]),
+        page(("s", "text"), "One", &[("", "deployments that teams configured")]),
+        page(("s", "whole"), "Configure a deployment", &[]),
+    ];
+    put(index, pages).await;
+    assert_eq!(found(index, "configure deployment ").await, ["whole", "text", "typo"]);
+    let first = SearchQuery { limit: 2, ..asks("configure deployment ") };
+    let first = index.find_pages(&first).await.expect("found");
+    assert_eq!(first.len(), 2);
+    let second = SearchQuery { after: first.last().map(|hit| hit.rank), ..asks("configure deployment ") };
+    let second = index.find_pages(&second).await.expect("found");
+    assert_eq!(second.iter().map(|hit| hit.page.as_str()).collect::<Vec<_>>(), ["typo"]);
+}
+
+/// Consecutive words of a query score higher where they are adjacent.
+pub async fn adjacent_words_of_a_query_rank_higher(index: &impl SearchIndex) {
+    let pages = vec![
+        page(("s", "apart"), "One", &[("", "merge the change, then request it")]),
+        page(("s", "near"), "One", &[("", "then it is merged: change requests")]),
+        page(("s", "other"), "One", &[("", "merge a request for a change")]),
+    ];
+    put(index, pages).await;
+    let order = found(index, "change request ").await;
+    assert_eq!((order.len(), order[0].as_str()), (3, "near"));
+}
+
+/// A name such as `snake_case`, `camelCase` or `a::b` is found by its whole text and by its parts. The whole word is
+/// before a part.
+pub async fn names_in_code_are_found_whole_and_by_part(index: &impl SearchIndex) {
+    let pages = vec![
+        page(("s", "snake"), "One", &[("", "Set max_pred_locks to 5.")]),
+        page(("s", "camel"), "Two", &[("", "Call useState in v1.2 of the hook.")]),
+        page(("s", "path"), "Three", &[("", "Use std::collections for it.")]),
+        page(("s", "words"), "Four", &[("", "the state of a pred and 2 locks of v1")]),
+    ];
+    put(index, pages).await;
+    for (query, expected) in [
+        ("max_pred_locks", &["snake"][..]),
+        ("max_pred_lo", &["snake"]),
+        ("pred_locks", &["snake"]),
+        ("useState", &["camel"]),
+        ("usestate", &["camel"]),
+        ("useSt", &["camel"]),
+        ("states ", &["words", "camel"]),
+        ("state", &["words", "camel"]),
+        ("v1.2", &["camel"]),
+        ("std::collections", &["path"]),
+        ("collections", &["path"]),
+    ] {
+        assert_eq!(found(index, query).await, expected, "{query}");
+    }
 }
 
 /// Words of at least four letters may have one typo, words of at least eight letters two.

@@ -1,6 +1,6 @@
 //! Search queries and word matching.
 
-use super::{Language, TokenKind, WordToken, stems::Stems, tokens};
+use super::{Language, PART_MARK, TokenKind, WordToken, stems::Stems, tokens};
 
 /// Maximum number of query terms; further ones are ignored.
 const MAX_NEEDS: usize = 64;
@@ -15,7 +15,7 @@ const TWO_TYPOS: usize = 8;
 /// A query: the terms that a page must match.
 ///
 /// Every text is a valid query. There are no operators: words are literal. Text between two quotation marks is a
-/// phrase. The last word also matches as a prefix. Words outside phrases also match their inflections in the languages
+/// phrase, and so is a name in code, such as `snake_case` or `a::b`. The last word also matches as a prefix. Words outside phrases also match their inflections in the languages
 /// of the query. Alphabetic words may have typos: one from four letters on, two from eight.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Query {
@@ -59,10 +59,12 @@ pub struct PhraseWord {
 pub enum Match {
     /// Equal words.
     Exact,
-    /// The query word is a prefix of the word.
-    Beginning,
     /// Two inflections of the same word.
     Inflection,
+    /// The query word or an inflection of it is a part of a word in camel case.
+    Part,
+    /// The query word is a prefix of the word.
+    Beginning,
     /// Equal with one typo.
     OneTypo,
     /// Equal with two typos.
@@ -189,16 +191,31 @@ impl Word {
     }
 
     pub(super) fn matches_without_typos(&self, term: &str) -> Option<Match> {
+        if let Some(part) = term.strip_prefix(PART_MARK) {
+            return self.matches_part(part).then_some(Match::Part);
+        }
         if term == self.text {
             return Some(Match::Exact);
         }
-        if self.is_beginning && term.starts_with(&self.text) {
-            return Some(Match::Beginning);
+        if self.has_inflection(term) {
+            return Some(Match::Inflection);
         }
-        self.stems.as_ref().is_some_and(|stems| stems.include(term)).then_some(Match::Inflection)
+        (self.is_beginning && term.starts_with(&self.text)).then_some(Match::Beginning)
+    }
+
+    /// Returns `true` if the query word or an inflection of it is `part`, a part of a word in camel case.
+    pub(super) fn matches_part(&self, part: &str) -> bool {
+        part == self.text || self.has_inflection(part)
+    }
+
+    fn has_inflection(&self, term: &str) -> bool {
+        self.stems.as_ref().is_some_and(|stems| stems.include(term))
     }
 
     pub(super) fn matches_with_typos(&self, term: &str) -> Option<Match> {
+        if term.starts_with(PART_MARK) {
+            return None;
+        }
         match distance(&self.text, term, usize::from(self.typos)) {
             Some(1) => Some(Match::OneTypo),
             Some(2) => Some(Match::TwoTypos),
@@ -225,11 +242,19 @@ enum LastWordMode {
 fn plain_terms(text: &str, ending: LastWordMode, languages: &[Language]) -> Vec<QueryTerm> {
     let mut needs = Vec::new();
     let mut run: Vec<WordToken> = Vec::new();
-    let mut found = tokens(text).peekable();
+    let mut found = tokens(text).filter(|token| token.kind != TokenKind::Part).peekable();
     while let Some(token) = found.next() {
+        let is_joined = found.peek().is_some_and(|next| is_joined(text, &token, next));
+        let mode = if found.peek().is_none() { ending } else { LastWordMode::Closed };
         match token.kind {
+            TokenKind::Word if is_joined || !run.is_empty() => {
+                run.push(token);
+                if !is_joined {
+                    needs.extend(phrase(std::mem::take(&mut run), mode));
+                }
+            }
             TokenKind::Word => {
-                let is_beginning = ending == LastWordMode::Open && found.peek().is_none();
+                let is_beginning = mode == LastWordMode::Open;
                 let (typos, stems) = (typos(&token.text), Stems::new(&token.text, languages));
                 needs.push(QueryTerm::Word(Word { text: token.text, is_beginning, typos, visits: 0, stems }));
             }
@@ -237,18 +262,26 @@ fn plain_terms(text: &str, ending: LastWordMode, languages: &[Language]) -> Vec<
             TokenKind::Pair => run.push(token),
             TokenKind::Tail => {
                 run.push(token);
-                needs.extend(phrase(std::mem::take(&mut run)));
+                needs.extend(phrase(std::mem::take(&mut run), LastWordMode::Closed));
             }
+            TokenKind::Part => {}
         }
     }
     needs
 }
 
-fn phrase_term(text: &str) -> Option<QueryTerm> {
-    phrase(tokens(text).collect())
+/// Returns `true` if two words belong to one name in code: `snake_case`, `a::b`, `file.txt` or `v1.2`.
+fn is_joined(text: &str, token: &WordToken, next: &WordToken) -> bool {
+    token.kind == TokenKind::Word
+        && next.kind == TokenKind::Word
+        && matches!(text.get(token.to..next.from), Some("_" | "." | "::"))
 }
 
-fn phrase(tokens: Vec<WordToken>) -> Option<QueryTerm> {
+fn phrase_term(text: &str) -> Option<QueryTerm> {
+    phrase(tokens(text).filter(|token| token.kind != TokenKind::Part).collect(), LastWordMode::Closed)
+}
+
+fn phrase(tokens: Vec<WordToken>, ending: LastWordMode) -> Option<QueryTerm> {
     let mut parts: Vec<PhraseWord> = Vec::with_capacity(tokens.len());
     let start = tokens.first()?.position;
     let mut before: Option<TokenKind> = None;
@@ -261,6 +294,9 @@ fn phrase(tokens: Vec<WordToken>) -> Option<QueryTerm> {
         let is_beginning = token.kind == TokenKind::Tail;
         let word = Word { text: token.text, is_beginning, typos: 0, visits: 0, stems: None };
         parts.push(PhraseWord { word, offset: token.position - start });
+    }
+    if let Some(last) = parts.last_mut().filter(|_| ending == LastWordMode::Open) {
+        last.word.is_beginning = true;
     }
     if parts.len() == 1 {
         return parts.pop().map(|part| QueryTerm::Word(part.word));
@@ -331,6 +367,10 @@ mod tests {
             ("word", "wird", Some(Match::OneTypo)),
             ("word", "ward s", None),
             ("installd", "installed", Some(Match::OneTypo)),
+            ("install", "installs", Some(Match::Inflection)),
+            ("requests", "\u{1}request", Some(Match::Part)),
+            ("requ", "\u{1}request", None),
+            ("reqeust", "\u{1}request", None),
             ("installs", "installation", Some(Match::Inflection)),
             ("queries", "query", Some(Match::Inflection)),
             ("instalaltion", "installation", Some(Match::OneTypo)),
@@ -358,6 +398,9 @@ mod tests {
         let parts: Vec<_> = phrase.parts().iter().map(|p| (p.word.text(), p.offset)).collect();
         assert_eq!(parts, [("change", 0), ("request", 1)]);
         assert_eq!(Query::parse("\"change request").needs().len(), 2);
+        let query = Query::parse("max_pred_locks std::fs v1.2");
+        let phrases = query.needs().iter().filter(|need| matches!(need, QueryTerm::Phrase(_))).count();
+        assert_eq!((phrases, query.needs().len()), (3, 3), "{query:?}");
         assert_eq!(Query::parse("“change request”").needs().len(), 1);
     }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ops::ControlFlow};
 
-use super::{Query, QueryTerm, Word, words::try_for_each_token};
+use super::{PART_MARK, Query, QueryTerm, Word, words::try_for_each_token};
 
 /// Maximum work on the words of a page, in comparisons of two words.
 const MAX_COMPARISONS: usize = 1_000_000;
@@ -127,6 +127,9 @@ impl<'q> TermScanner<'q> {
         found: &mut [Occurrences],
         missing: &mut usize,
     ) {
+        if let Some(part) = token.strip_prefix(PART_MARK) {
+            return self.match_part(part, place, found, missing);
+        }
         let is_first_byte = token.bytes().next().is_some_and(|first| self.first_bytes[usize::from(first)]);
         if is_first_byte && let Some(equal) = self.exact.get(token) {
             for &index in equal {
@@ -155,6 +158,24 @@ impl<'q> TermScanner<'q> {
             }
         }
         self.left = self.left.saturating_sub(cost);
+    }
+}
+
+impl TermScanner<'_> {
+    /// Adds a part of a word in camel case to the occurrences of the words that it matches, except those of phrases.
+    fn match_part(
+        &mut self,
+        part: &str,
+        place: (u32, usize),
+        found: &mut [Occurrences],
+        missing: &mut usize,
+    ) {
+        for (own, found) in self.words.iter().zip(found).filter(|(own, _)| !own.is_in_phrase) {
+            if found.places.is_empty() && own.word.matches_part(part) {
+                *missing -= found.add(place, false);
+            }
+        }
+        self.left = self.left.saturating_sub(self.words.len());
     }
 }
 
@@ -210,15 +231,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::search::{Match, tokens};
+    use crate::search::tokens;
 
     /// The first matches, found by comparing each word of the text with each word of the query.
     fn naive(query: &Query, text: &str) -> Vec<Option<usize>> {
         let all: Vec<_> = tokens(text).collect();
         let is_close = |word: &Word, at: usize| {
-            all.get(at)
-                .and_then(|token| word.matches(&token.text))
-                .is_some_and(|how| how <= Match::Inflection)
+            all.get(at).and_then(|token| word.matches(&token.text)).is_some_and(|how| !how.is_typo())
         };
         let first = |term: &QueryTerm| match term {
             QueryTerm::Word(word) => {

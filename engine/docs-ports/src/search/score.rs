@@ -1,8 +1,9 @@
-//! Matching and scoring, shared by all indexes.
+//! The ranking rules, shared by all indexes.
+//!
+//! A score depends only on the query and the page. The terms of a query add up. The score of a term is that of its best
+//! match in any field, plus a bonus for repeated occurrences.
 
-use std::collections::HashMap;
-
-use super::{Match, Phrase, PhraseWord, Query, QueryTerm, Word};
+use super::Match;
 
 /// A searchable field of a page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -18,7 +19,7 @@ impl Field {
     pub const ALL: [Self; 4] = [Self::Title, Self::Headings, Self::Description, Self::Body];
 
     /// Returns the score of an exact match in the field.
-    const fn worth(self) -> u32 {
+    const fn worth(self) -> u16 {
         match self {
             Self::Title => 1_000,
             Self::Headings => 600,
@@ -26,178 +27,135 @@ impl Field {
             Self::Body => 300,
         }
     }
+
+    /// Returns the bonus for two consecutive words of a query that are adjacent in the field, in the same order.
+    #[must_use]
+    pub const fn adjacency_bonus(self) -> u32 {
+        self.worth() as u32 / 5
+    }
 }
 
 impl Match {
     /// Returns the score of a match in a field. A prefix match in the title scores higher than an exact match in a
-    /// heading, an inflection scores lower than a prefix, and a match with a typo in any field scores lower than an
-    /// exact match in the text.
-    const fn worth(self, field: Field) -> u32 {
-        let hundredths = match self {
-            Self::Exact => 100,
-            Self::Beginning => 80,
-            Self::Inflection => 70,
-            Self::OneTypo => 20,
-            Self::TwoTypos => 10,
+    /// heading.
+    #[must_use]
+    pub const fn worth(self, field: Field) -> u16 {
+        let twentieths = match self {
+            Self::Exact => 20,
+            Self::Inflection => 17,
+            Self::Part => 16,
+            Self::Beginning => 14,
+            Self::OneTypo => 8,
+            Self::TwoTypos => 4,
         };
-        field.worth() * hundredths / 100
+        field.worth() / 20 * twentieths
+    }
+
+    /// Returns `true` if the match is not the word itself, but a similar one.
+    #[must_use]
+    pub const fn is_typo(self) -> bool {
+        matches!(self, Self::OneTypo | Self::TwoTypos)
+    }
+
+    /// Returns `true` if the match counts as an occurrence of the word.
+    #[must_use]
+    pub const fn is_occurrence(self) -> bool {
+        matches!(self, Self::Exact | Self::Inflection)
     }
 }
+
+/// Maximum number of pages on which an index looks for adjacent words. The bonus of a field is omitted if both words are
+/// in this field on more pages, so that the cost of a query with two frequent words is bounded.
+pub const MAX_ADJACENCY_PAGES: usize = 1_000;
 
 /// Maximum bonus for repeated occurrences of a word.
 const MOST_FOR_TIMES: u32 = 64;
 /// Bonus for a title that only consists of the query words.
 const WHOLE_TITLE: u32 = 200;
-
-/// The word positions of an index.
-///
-/// Pages are identified by numbers that are internal to the index.
-pub trait Postings {
-    /// The error of a failed read.
-    type Error;
-
-    /// Calls `found` with page, number of occurrences and kind of match for every matching word in a field.
-    ///
-    /// # Errors
-    /// The error of a failed read.
-    fn words(
-        &self,
-        field: Field,
-        word: &Word,
-        found: &mut dyn FnMut(u32, u32, Match),
-    ) -> Result<(), Self::Error>;
-
-    /// Calls `found` with page and positions for every word in a field that matches a part of a phrase.
-    ///
-    /// # Errors
-    /// The error of a failed read.
-    fn places(
-        &self,
-        field: Field,
-        part: &PhraseWord,
-        found: &mut dyn FnMut(u32, &[u32]),
-    ) -> Result<(), Self::Error>;
-
-    /// Returns the number of words in the title of a page. Numbers above 40 may be approximate.
-    fn title_words(&self, page: u32) -> u32;
-}
-
-/// Computes the scores of the pages that match every term of a query. Only considers pages for which `is_wanted`
-/// returns `true`.
-///
-/// # Errors
-/// The error of a failed read.
-pub fn scores<P: Postings>(
-    query: &Query,
-    postings: &P,
-    is_wanted: &dyn Fn(u32) -> bool,
-) -> Result<HashMap<u32, u32>, P::Error> {
-    let mut pages: Option<HashMap<u32, Total>> = None;
-    for need in query.needs() {
-        let mut met: HashMap<u32, TermMatches> = HashMap::new();
-        let look = |page| pages.as_ref().map_or_else(|| is_wanted(page), |pages| pages.contains_key(&page));
-        for field in Field::ALL {
-            match need {
-                QueryTerm::Word(word) => postings.words(field, word, &mut |page, times, how| {
-                    if look(page) {
-                        met.entry(page).or_default().add(field, times, how);
-                    }
-                })?,
-                QueryTerm::Phrase(phrase) => {
-                    for (page, times) in phrases(postings, field, phrase, &look)? {
-                        met.entry(page).or_default().add(field, times, Match::Exact);
-                    }
-                }
-            }
-        }
-        let words = match need {
-            QueryTerm::Word(_) => 1,
-            QueryTerm::Phrase(phrase) => u32::try_from(phrase.parts().len()).unwrap_or(u32::MAX),
-        };
-        let mut kept =
-            pages.take().unwrap_or_else(|| met.keys().map(|page| (*page, Total::default())).collect());
-        kept.retain(|page, total| met.get(page).map(|met| total.add(met, words)).is_some());
-        pages = Some(kept);
-    }
-    let asked = query.needs().len();
-    let finished = pages.unwrap_or_default().into_iter().map(|(page, total)| {
-        let least = u32::try_from(asked).unwrap_or(u32::MAX).max(total.in_title).max(1);
-        (page, total.score + WHOLE_TITLE * total.in_title / postings.title_words(page).max(least))
-    });
-    Ok(finished.collect())
-}
+/// The divisor for the score of a page that matches a word only with typos. Every page without typos has a higher score
+/// than every page with typos, because the score of a term is between `MIN_TERM` and this multiple of it.
+const TYPO_DIVISOR: u32 = 8;
+/// The lowest score of a term without typos.
+const MIN_TERM: u32 = Match::Beginning.worth(Field::Body) as u32;
 
 /// The matches of a page for one query term.
-#[derive(Default)]
-struct TermMatches {
-    best: u32,
-    times: u32,
+#[derive(Clone, Copy, Default, Debug)]
+pub struct TermScore {
+    // Small types: an index has one value per page while it evaluates a term.
+    best: u16,
+    times: u16,
+    /// `true` if a match is not a typo.
+    is_met: bool,
     is_in_title: bool,
 }
 
-impl TermMatches {
-    fn add(&mut self, field: Field, times: u32, how: Match) {
+impl TermScore {
+    /// Adds occurrences of one word in a field.
+    #[inline]
+    pub fn add(&mut self, field: Field, times: u32, how: Match) {
         self.best = self.best.max(how.worth(field));
-        if how <= Match::Inflection {
-            self.times = self.times.saturating_add(times);
+        self.is_met |= !how.is_typo();
+        if how.is_occurrence() {
+            self.times = self.times.saturating_add(u16::try_from(times).unwrap_or(u16::MAX));
             self.is_in_title |= field == Field::Title;
         }
     }
-}
 
-/// The accumulated matches of a page.
-#[derive(Default)]
-struct Total {
-    score: u32,
-    in_title: u32,
-}
+    /// Returns `true` if a word matches.
+    #[must_use]
+    pub const fn is_match(&self) -> bool {
+        self.best > 0
+    }
 
-impl Total {
-    fn add(&mut self, met: &TermMatches, words: u32) {
+    fn score(&self) -> u32 {
         // Logarithmic: each doubling of the occurrences adds the same amount.
-        let for_times = (8 * (1 + met.times).ilog2()).min(MOST_FOR_TIMES);
-        self.score += met.best + for_times;
-        if met.is_in_title {
-            self.in_title += words;
-        }
+        u32::from(self.best) + (8 * self.times.saturating_add(1).ilog2()).min(MOST_FOR_TIMES)
     }
 }
 
-/// Returns the number of occurrences of a phrase in a field, by page.
-fn phrases<P: Postings>(
-    postings: &P,
-    field: Field,
-    phrase: &Phrase,
-    look: &dyn Fn(u32) -> bool,
-) -> Result<HashMap<u32, u32>, P::Error> {
-    let mut starts: Option<HashMap<u32, Vec<u32>>> = None;
-    for part in phrase.parts() {
-        let mut here: HashMap<u32, Vec<u32>> = HashMap::new();
-        postings.places(field, part, &mut |page, places| {
-            let is_open = starts.as_ref().map_or_else(|| look(page), |starts| starts.contains_key(&page));
-            if is_open {
-                let places = places.iter().filter_map(|place| place.checked_sub(part.offset));
-                here.entry(page).or_default().extend(places);
-            }
-        })?;
-        for places in here.values_mut() {
-            places.sort_unstable();
-            places.dedup();
+/// The accumulated score of a page.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct PageScore {
+    score: u32,
+    words_in_title: u32,
+    has_typos: bool,
+}
+
+impl PageScore {
+    /// Adds a term, which has `words` words.
+    pub fn add_term(&mut self, term: &TermScore, words: u32) {
+        self.score += term.score();
+        self.has_typos |= !term.is_met;
+        if term.is_in_title {
+            self.words_in_title += words;
         }
-        starts = Some(match starts {
-            None => here,
-            Some(mut before) => {
-                before.retain(|page, starts| {
-                    let here = here.get(page).map(Vec::as_slice).unwrap_or_default();
-                    starts.retain(|start| here.binary_search(start).is_ok());
-                    !starts.is_empty()
-                });
-                before
-            }
-        });
     }
-    let counted = |(page, starts): (u32, Vec<u32>)| (page, u32::try_from(starts.len()).unwrap_or(u32::MAX));
-    Ok(starts.unwrap_or_default().into_iter().map(counted).collect())
+
+    /// Adds the bonus for two adjacent words.
+    pub const fn add_bonus(&mut self, bonus: u32) {
+        self.score += bonus;
+    }
+
+    /// Returns `true` if a term only matches with typos.
+    #[must_use]
+    pub const fn has_typos(&self) -> bool {
+        self.has_typos
+    }
+
+    /// Returns the score. `terms` is the number of query terms, `title_words` that of words in the title.
+    #[must_use]
+    pub fn total(&self, terms: u32, title_words: u32) -> u32 {
+        let words = title_words.max(terms).max(self.words_in_title).max(1);
+        let score = self.score + WHOLE_TITLE * self.words_in_title / words;
+        if self.has_typos { (score / TYPO_DIVISOR).min(Self::max_with_typos(terms)) } else { score }
+    }
+
+    /// Returns the highest score of a page that matches a word only with typos, which is below the lowest score of
+    /// another page.
+    #[must_use]
+    pub const fn max_with_typos(terms: u32) -> u32 {
+        (MIN_TERM * terms).saturating_sub(1)
+    }
 }
 
 /// A matching page, passed from an index to the selection.
@@ -246,5 +204,29 @@ impl Ord for Rank {
 impl PartialOrd for Rank {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_with_typos_ranks_below_every_other_page() {
+        for terms in 1..=4 {
+            let (mut worst, mut best) = (PageScore::default(), PageScore::default());
+            for term in 0..terms {
+                let mut own = TermScore::default();
+                own.add(Field::Body, 1, Match::Beginning);
+                worst.add_term(&own, 1);
+                let mut own = TermScore::default();
+                let how = if term == 0 { Match::OneTypo } else { Match::Exact };
+                own.add(Field::Title, u32::MAX, how);
+                best.add_term(&own, 1);
+                best.add_bonus(Field::Title.adjacency_bonus());
+            }
+            assert!(best.total(terms, 1) < worst.total(terms, 1_000), "{terms}");
+            assert!(best.total(terms, 1) <= PageScore::max_with_typos(terms));
+        }
     }
 }

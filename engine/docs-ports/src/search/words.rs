@@ -7,12 +7,15 @@ use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 /// Maximum length of a word in characters; longer ones are truncated.
 pub const MAX_WORD: usize = 64;
 
+/// The first character of the [`text`](WordToken::text) of a part of a word. It is in no folded word.
+pub const PART_MARK: char = '\u{1}';
+
 /// A word in a text, with its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WordToken {
     /// The word in lowercase, without diacritics.
     pub text: String,
-    /// The index of the word in the text.
+    /// The index of the word in the text. A part has the position of its word.
     pub position: u32,
     /// The start offset in the text, in bytes.
     pub from: usize,
@@ -29,29 +32,39 @@ pub enum TokenKind {
     Pair,
     /// The last character of a run of such characters.
     Tail,
+    /// A part of a word in camel case. Its text begins with [`PART_MARK`].
+    Part,
 }
 
 /// Tokenizes `text` lazily, in order, with constant memory.
 ///
 /// A word is a run of letters and digits. Scripts without spaces between words yield every pair of adjacent characters,
-/// and the last character of a run separately, so that each character begins a token.
+/// and the last character of a run separately, so that each character begins a token. A word in camel case is followed
+/// by its parts.
 ///
 /// ```
 /// use docs_ports::search::tokens;
 /// let texts = |text| tokens(text).map(|token| token.text).collect::<Vec<_>>();
 /// assert_eq!(texts("Crème Brûlée, v2"), ["creme", "brulee", "v2"]);
 /// assert_eq!(texts("全文検索"), ["全文", "文検", "検索", "索"]);
+/// assert_eq!(texts("useState"), ["usestate", "\u{1}use", "\u{1}state"]);
 /// ```
 pub fn tokens(text: &str) -> impl Iterator<Item = WordToken> {
     let words = runs(text).flat_map(move |run| {
-        let (word, pairs) = match run.script {
-            Script::Spaced => (Some(word(text, &run)), None),
-            Script::Unspaced => (None, Some(pairs(text, run))),
+        let (parts, word, pairs) = match run.script {
+            Script::Spaced => {
+                (CamelCase::new(&text[run.from..run.to], run.from), Some(word(text, &run)), None)
+            }
+            Script::Unspaced => (CamelCase::new("", 0), None, Some(pairs(text, run))),
         };
-        word.into_iter().chain(pairs.into_iter().flatten())
+        word.into_iter().chain(pairs.into_iter().flatten()).chain(parts.map(move |run| part(text, &run)))
     });
     let words = words.filter(|token| !token.text.is_empty());
-    (0..).zip(words).map(|(position, token)| WordToken { position, ..token })
+    let mut next = 0;
+    words.map(move |token| {
+        next += u32::from(token.kind != TokenKind::Part);
+        WordToken { position: next - 1, ..token }
+    })
 }
 
 /// Calls `each` with the text, the position and the start offset of each of the [`tokens`] of `text`, until it breaks.
@@ -61,11 +74,11 @@ pub(super) fn try_for_each_token<B>(
     mut each: impl FnMut(&str, u32, usize) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
     let mut position = 0;
-    let mut add = |token: &str, from: usize| {
+    let mut add = |token: &str, from: usize, is_part: bool| {
         if token.is_empty() {
             return ControlFlow::Continue(());
         }
-        position += 1;
+        position += u32::from(!is_part);
         each(token, position - 1, from)
     };
     let mut folded = String::new();
@@ -74,9 +87,17 @@ pub(super) fn try_for_each_token<B>(
             Script::Spaced => {
                 folded.clear();
                 fold_into(&text[run.from..run.to], &mut folded);
-                add(&folded, run.from)?;
+                add(&folded, run.from, false)?;
+                for part in CamelCase::new(&text[run.from..run.to], run.from) {
+                    folded.clear();
+                    folded.push(PART_MARK);
+                    fold_into(&text[part.from..part.to], &mut folded);
+                    add(&folded, part.from, true)?;
+                }
             }
-            Script::Unspaced => pairs(text, run).try_for_each(|token| add(&token.text, token.from))?,
+            Script::Unspaced => {
+                pairs(text, run).try_for_each(|token| add(&token.text, token.from, false))?;
+            }
         }
     }
     ControlFlow::Continue(())
@@ -142,6 +163,72 @@ fn runs(text: &str) -> impl Iterator<Item = ScriptRun> {
 fn word(text: &str, run: &ScriptRun) -> WordToken {
     let folded = fold(&text[run.from..run.to]);
     WordToken { text: folded, position: 0, from: run.from, to: run.to, kind: TokenKind::Word }
+}
+
+/// Converts a part of a word to a token.
+fn part(text: &str, run: &ScriptRun) -> WordToken {
+    let mut folded = String::from(PART_MARK);
+    fold_into(&text[run.from..run.to], &mut folded);
+    WordToken { text: folded, position: 0, from: run.from, to: run.to, kind: TokenKind::Part }
+}
+
+/// The parts of a word in camel case, of at least two characters each.
+struct CamelCase<'t> {
+    word: &'t str,
+    /// The offset of the word in its text.
+    start: usize,
+    /// The start of the next part in the word.
+    at: usize,
+}
+
+impl<'t> CamelCase<'t> {
+    /// Finds the parts of a word. A word with a single part has none.
+    fn new(word: &'t str, start: usize) -> Self {
+        let mut parts = Self { word, start, at: 0 };
+        // Most words have no capital letter after the first character.
+        let is_plain = !word.bytes().skip(1).any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii());
+        if is_plain || parts.end() == word.len() {
+            parts.at = word.len();
+        }
+        parts
+    }
+
+    /// Returns the end of the part at the current offset.
+    fn end(&self) -> usize {
+        let mut letters = self.word[self.at..].char_indices().peekable();
+        let mut before: Option<char> = None;
+        while let Some((offset, letter)) = letters.next() {
+            let is_lower = |letter: char| letter.is_lowercase();
+            let begins = before.is_some_and(|before| {
+                let after = letters.peek().is_some_and(|(_, after)| is_lower(*after));
+                letter.is_uppercase() && (!before.is_uppercase() || after)
+            });
+            if begins {
+                return self.at + offset;
+            }
+            before = Some(letter);
+        }
+        self.word.len()
+    }
+}
+
+impl Iterator for CamelCase<'_> {
+    type Item = ScriptRun;
+
+    fn next(&mut self) -> Option<ScriptRun> {
+        while self.at < self.word.len() {
+            let (from, to) = (self.at, self.end());
+            self.at = to;
+            if self.word[from..to].chars().nth(1).is_some() {
+                return Some(ScriptRun {
+                    from: self.start + from,
+                    to: self.start + to,
+                    script: Script::Spaced,
+                });
+            }
+        }
+        None
+    }
 }
 
 /// Returns the pairs of adjacent characters in a run, followed by its last character.
@@ -254,6 +341,20 @@ mod tests {
     }
 
     #[test]
+    fn a_word_in_camel_case_is_followed_by_its_parts() {
+        for (text, expected) in [
+            ("pullRequest", &["pullrequest", "\u{1}pull", "\u{1}request"][..]),
+            ("HTTPServer2", &["httpserver2", "\u{1}http", "\u{1}server2"]),
+            ("OAuth", &["oauth", "\u{1}auth"]),
+            ("v2Beta API Word", &["v2beta", "\u{1}v2", "\u{1}beta", "api", "word"]),
+            ("ÉtatÉlevé", &["etateleve", "\u{1}etat", "\u{1}eleve"]),
+        ] {
+            assert_eq!(texts(text), expected, "{text}");
+        }
+        assert_eq!(tokens("useState hook").map(|token| token.position).collect::<Vec<_>>(), [0, 0, 0, 1]);
+    }
+
+    #[test]
     fn cjk_text_yields_bigrams_and_a_final_character() {
         assert_eq!(texts("東京abc都"), ["東京", "京", "abc", "都"]);
         assert_eq!(texts("ｶﾞｲﾄﾞ"), texts("ガイド"), "narrow and wide kana are equal");
@@ -272,8 +373,9 @@ mod tests {
             });
             let expected = found.iter().map(|token| (token.text.clone(), token.position, token.from));
             prop_assert_eq!(visited, expected.collect::<Vec<_>>());
-            for (at, token) in found.iter().enumerate() {
-                prop_assert_eq!(token.position as usize, at);
+            let words = found.iter().filter(|token| token.kind != TokenKind::Part);
+            prop_assert!(words.enumerate().all(|(at, token)| token.position as usize == at));
+            for token in &found {
                 prop_assert!(token.from < token.to && text.get(token.from..token.to).is_some());
                 if token.kind == TokenKind::Word {
                     prop_assert_eq!(fold(&token.text), token.text.clone());

@@ -1,0 +1,90 @@
+//! Pages and metadata of spaces as documents of the index.
+
+use std::collections::HashSet;
+
+use docs_model::SpaceId;
+use docs_ports::search::{Field, IndexedSpace, PageDocument, TokenKind};
+use tantivy::{
+    TantivyDocument,
+    schema::Value as _,
+    tokenizer::{PreTokenizedString, Token},
+};
+
+use crate::{
+    failure::{Failure, IndexResult},
+    schema::{Fields, MAX_START, start_term},
+};
+
+/// Creates the document of a page.
+pub(crate) fn page_document(fields: &Fields, page: &PageDocument) -> IndexResult<TantivyDocument> {
+    let mut document = TantivyDocument::new();
+    document.add_text(fields.page, page_key(&page.space, page.page.as_str()));
+    document.add_text(fields.space, page.space.as_str());
+    document.add_text(fields.organization, page.organization.as_str());
+    document.add_u64(fields.tie, page.tie_breaker());
+    let mut starts = HashSet::new();
+    let mut title_words: u64 = 0;
+    for field in Field::ALL {
+        let mut tokens = Vec::new();
+        for token in page.tokens(field) {
+            if token.kind != TokenKind::Part {
+                title_words += u64::from(field == Field::Title);
+                for (end, _) in token.text.char_indices().skip(1).take(MAX_START - 1) {
+                    add_start(&mut starts, field, &token.text[..end]);
+                }
+                if token.text.chars().count() <= MAX_START {
+                    add_start(&mut starts, field, &token.text);
+                } else if let Some((end, _)) = token.text.char_indices().nth(MAX_START) {
+                    add_start(&mut starts, field, &token.text[..end]);
+                }
+            }
+            tokens.push(word_token(token.text, token.position));
+        }
+        add_tokens(&mut document, fields.text(field), tokens);
+    }
+    let starts = starts.into_iter().map(|start| word_token(start, 0)).collect();
+    add_tokens(&mut document, fields.starts, starts);
+    document.add_u64(fields.title_words, title_words);
+    document.add_bytes(fields.data, &serde_json::to_vec(page).map_err(Failure::invalid_content)?);
+    Ok(document)
+}
+
+fn add_start(starts: &mut HashSet<String>, field: Field, start: &str) {
+    let term = start_term(field, start);
+    if !starts.contains(&term) {
+        starts.insert(term);
+    }
+}
+
+fn word_token(text: String, position: u32) -> Token {
+    Token { offset_from: 0, offset_to: 0, position: position as usize, position_length: 1, text }
+}
+
+fn add_tokens(document: &mut TantivyDocument, field: tantivy::schema::Field, tokens: Vec<Token>) {
+    if !tokens.is_empty() {
+        document.add_pre_tokenized_text(field, PreTokenizedString { text: String::new(), tokens });
+    }
+}
+
+/// Creates the document of the metadata of a space.
+pub(crate) fn note_document(fields: &Fields, note: &IndexedSpace) -> IndexResult<TantivyDocument> {
+    let mut document = TantivyDocument::new();
+    document.add_text(fields.note, note.space.as_str());
+    document.add_bytes(fields.data, &serde_json::to_vec(note).map_err(Failure::invalid_content)?);
+    Ok(document)
+}
+
+/// Returns the key of a page. Ids contain no slash.
+pub(crate) fn page_key(space: &SpaceId, page: &str) -> String {
+    format!("{space}/{page}")
+}
+
+/// Parses the stored value of a document.
+pub(crate) fn parse_stored<T: serde::de::DeserializeOwned>(
+    fields: &Fields,
+    document: &TantivyDocument,
+) -> IndexResult<T> {
+    let data = document.get_first(fields.data).and_then(|value| value.as_bytes());
+    let data = data.ok_or_else(|| Failure::invalid_content("a document is empty"))?;
+    serde_json::from_slice(data).map_err(Failure::invalid_content)
+}
