@@ -13,10 +13,11 @@ use tantivy::{
 use crate::{
     failure::{Failure, IndexResult},
     schema::{Fields, MAX_START, start_term},
+    stored_page::StoredPage,
 };
 
 /// Creates the document of a page.
-pub(crate) fn page_document(fields: &Fields, page: &PageDocument) -> IndexResult<TantivyDocument> {
+pub(crate) fn page_document(fields: &Fields, page: &PageDocument) -> TantivyDocument {
     let mut document = TantivyDocument::new();
     document.add_text(fields.page, page_key(&page.space, page.page.as_str()));
     document.add_text(fields.space, page.space.as_str());
@@ -45,8 +46,8 @@ pub(crate) fn page_document(fields: &Fields, page: &PageDocument) -> IndexResult
     let starts = starts.into_iter().map(|start| word_token(start, 0)).collect();
     add_tokens(&mut document, fields.starts, starts);
     document.add_u64(fields.title_words, title_words);
-    document.add_bytes(fields.data, &serde_json::to_vec(page).map_err(Failure::invalid_content)?);
-    Ok(document)
+    document.add_bytes(fields.data, &StoredPage::encode(page));
+    document
 }
 
 fn add_start(starts: &mut HashSet<String>, field: Field, start: &str) {
@@ -79,12 +80,8 @@ pub(crate) fn page_key(space: &SpaceId, page: &str) -> String {
     format!("{space}/{page}")
 }
 
-/// Parses the stored value of a document.
-pub(crate) fn parse_stored<T: serde::de::DeserializeOwned>(
-    fields: &Fields,
-    document: &TantivyDocument,
-) -> IndexResult<T> {
+/// Returns the stored value of a document.
+pub(crate) fn stored_bytes<'d>(fields: &Fields, document: &'d TantivyDocument) -> IndexResult<&'d [u8]> {
     let data = document.get_first(fields.data).and_then(|value| value.as_bytes());
-    let data = data.ok_or_else(|| Failure::invalid_content("a document is empty"))?;
-    serde_json::from_slice(data).map_err(Failure::invalid_content)
+    data.ok_or_else(|| Failure::invalid_content("a document is empty"))
 }

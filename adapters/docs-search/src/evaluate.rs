@@ -57,7 +57,7 @@ pub(crate) enum SegmentTerm<'q> {
 
 /// The lists of a phrase in a field, for each part.
 pub(crate) struct FieldPhrase {
-    field: Field,
+    pub(crate) field: Field,
     parts: Vec<Vec<PostingList>>,
 }
 
@@ -293,20 +293,20 @@ fn add_phrase(
 }
 
 /// Reads the positions of a phrase.
-struct PhraseReader {
+pub(crate) struct PhraseReader {
     parts: Vec<Vec<PlacesReader>>,
     places: Vec<u32>,
 }
 
 impl PhraseReader {
-    fn new(field: &FieldPhrase) -> IndexResult<Self> {
+    pub(crate) fn new(field: &FieldPhrase) -> IndexResult<Self> {
         let open = |lists: &Vec<PostingList>| lists.iter().map(PostingList::places).collect();
         let parts = field.parts.iter().map(open).collect::<IndexResult<_>>()?;
         Ok(Self { parts, places: Vec::new() })
     }
 
     /// Sets `starts` to the positions of the phrase on a page.
-    fn starts(&mut self, phrase: &Phrase, page: DocId, starts: &mut Vec<u32>) {
+    pub(crate) fn starts(&mut self, phrase: &Phrase, page: DocId, starts: &mut Vec<u32>) {
         starts.clear();
         for (at, (part, readers)) in phrase.parts().iter().zip(&mut self.parts).enumerate() {
             self.places.clear();

@@ -13,10 +13,12 @@ mod documents;
 mod evaluate;
 mod failure;
 mod folder;
+mod places;
 mod readers;
 mod schema;
 mod select;
 mod snapshot;
+mod stored_page;
 mod terms;
 mod writer;
 

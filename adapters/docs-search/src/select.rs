@@ -1,7 +1,7 @@
 //! The best pages among the matches of a query.
 
 use std::{
-    collections::{BTreeSet, BinaryHeap},
+    collections::{BTreeSet, BinaryHeap, HashMap},
     sync::Arc,
 };
 
@@ -39,20 +39,28 @@ impl PartialOrd for Selected {
     }
 }
 
+/// The best pages of a query, in order.
+#[derive(Default)]
+pub(crate) struct Selection<'q> {
+    pub(crate) pages: Vec<Selected>,
+    /// The terms of the query in each segment with matches.
+    pub(crate) terms: HashMap<u32, Vec<SegmentTerm<'q>>>,
+}
+
 /// Returns the best pages of a query, in order. Words with typos are only looked up if the pages without typos are too
 /// few: they are all behind.
-pub(crate) fn select(
+pub(crate) fn select<'q>(
     searcher: &Searcher,
     fields: &Fields,
-    query: &SearchQuery,
-) -> IndexResult<Vec<Selected>> {
+    query: &'q SearchQuery,
+) -> IndexResult<Selection<'q>> {
     if query.limit == 0 || query.query.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Selection::default());
     }
     let most_with_typos = PageScore::max_with_typos(terms_of(query));
     if query.after.is_none_or(|after| after.score > most_with_typos) {
         let found = select_with(searcher, fields, query, Tolerance::NoTypos)?;
-        if found.len() == query.limit || query.query.words().all(|word| word.typos() == 0) {
+        if found.pages.len() == query.limit || query.query.words().all(|word| word.typos() == 0) {
             return Ok(found);
         }
     }
@@ -63,12 +71,12 @@ fn terms_of(query: &SearchQuery) -> u32 {
     u32::try_from(query.query.needs().len()).unwrap_or(u32::MAX)
 }
 
-fn select_with(
+fn select_with<'q>(
     searcher: &Searcher,
     fields: &Fields,
-    query: &SearchQuery,
+    query: &'q SearchQuery,
     tolerance: Tolerance,
-) -> IndexResult<Vec<Selected>> {
+) -> IndexResult<Selection<'q>> {
     let mut prepared = PreparedTerm::all(&query.query);
     let mut found = Vec::new();
     for (ord, segment) in (0..).zip(searcher.segment_readers()) {
@@ -86,7 +94,9 @@ fn select_with(
     for segment in &found {
         best.add(segment)?;
     }
-    Ok(best.pages.into_sorted_vec())
+    let pages = best.pages.into_sorted_vec();
+    let terms = found.into_iter().map(|segment| (segment.ord, segment.matches.terms)).collect();
+    Ok(Selection { pages, terms })
 }
 
 /// A segment with matches.

@@ -1,10 +1,19 @@
 //! Reads of an index, which see one commit.
 
 use docs_model::SpaceId;
-use docs_ports::search::{IndexedSpace, PageDocument, PageHit, SearchQuery};
+use docs_ports::search::{
+    IndexedSpace, MAX_EXCERPTS, PageDocument, PageHit, Rank, SearchQuery, TermPlaces, excerpts_at,
+};
 use tantivy::{DocAddress, DocSet, Searcher, TERMINATED, TantivyDocument, Term, schema::IndexRecordOption};
 
-use crate::{documents::parse_stored, failure::IndexResult, schema::Fields, select::select};
+use crate::{
+    documents::stored_bytes,
+    failure::{Failure, IndexResult},
+    places::TermPlacesReader,
+    schema::Fields,
+    select::{Selected, select},
+    stored_page::StoredPage,
+};
 
 /// A consistent view of one commit.
 pub(crate) struct Snapshot {
@@ -14,18 +23,46 @@ pub(crate) struct Snapshot {
 
 impl Snapshot {
     pub(crate) fn find_pages(&self, query: &SearchQuery) -> IndexResult<Vec<PageHit>> {
-        let hits = select(&self.searcher, &self.fields, query)?.into_iter().map(|selected| {
-            let page: PageDocument = self.stored(selected.at)?;
-            Ok(PageHit::new(selected.rank, &query.query, &page))
-        });
-        hits.collect()
+        let best = select(&self.searcher, &self.fields, query)?;
+        // Positions are read in the order of pages, which differs from that of ranks.
+        let mut order: Vec<usize> = (0..best.pages.len()).collect();
+        order.sort_unstable_by_key(|at| best.pages[*at].at);
+        let mut hits: Vec<Option<PageHit>> = best.pages.iter().map(|_| None).collect();
+        let mut readers = None;
+        for at in order {
+            let Selected { rank, at: address } = best.pages[at];
+            let readers = match &mut readers {
+                Some((segment, readers)) if *segment == address.segment_ord => readers,
+                readers => {
+                    let terms = best.terms.get(&address.segment_ord).map(Vec::as_slice).unwrap_or_default();
+                    let opened = TermPlacesReader::all(&query.query, terms)?;
+                    &mut readers.insert((address.segment_ord, opened)).1
+                }
+            };
+            let places: Vec<TermPlaces<'_>> =
+                readers.iter_mut().map(|reader| reader.places(address.doc_id)).collect();
+            hits[at] = Some(self.hit(rank, address, &places)?);
+        }
+        Ok(hits.into_iter().flatten().collect())
+    }
+
+    fn hit(&self, rank: Rank, at: DocAddress, places: &[TermPlaces<'_>]) -> IndexResult<PageHit> {
+        let document: TantivyDocument = self.searcher.doc(at)?;
+        let page = StoredPage::parse(stored_bytes(&self.fields, &document)?)?;
+        Ok(PageHit {
+            rank,
+            space: page.space.parse().map_err(Failure::invalid_content)?,
+            page: page.page.parse().map_err(Failure::invalid_content)?,
+            text: page.text,
+            excerpts: excerpts_at(&page.sections, places, MAX_EXCERPTS),
+        })
     }
 
     /// Returns the metadata of spaces, in request order.
     pub(crate) fn indexed(&self, spaces: &[SpaceId]) -> IndexResult<Vec<Option<IndexedSpace>>> {
         let note = |space: &SpaceId| {
             let term = Term::from_field_text(self.fields.note, space.as_str());
-            self.with_term(&term)?.first().map(|at| self.stored(*at)).transpose()
+            self.with_term(&term)?.first().map(|at| self.note(*at)).transpose()
         };
         spaces.iter().map(note).collect()
     }
@@ -65,7 +102,10 @@ impl Snapshot {
     /// Returns the documents of a space, ordered by page id.
     pub(crate) fn documents(&self, space: &SpaceId) -> IndexResult<Vec<PageDocument>> {
         let pages = self.with_term(&Term::from_field_text(self.fields.space, space.as_str()))?;
-        let pages = pages.into_iter().map(|at| self.stored(at));
+        let pages = pages.into_iter().map(|at| {
+            let document: TantivyDocument = self.searcher.doc(at)?;
+            StoredPage::parse(stored_bytes(&self.fields, &document)?)?.to_document()
+        });
         let mut pages: Vec<PageDocument> = pages.collect::<IndexResult<_>>()?;
         pages.sort_unstable_by(|a, b| a.page.cmp(&b.page));
         Ok(pages)
@@ -87,8 +127,8 @@ impl Snapshot {
         Ok(found)
     }
 
-    fn stored<T: serde::de::DeserializeOwned>(&self, at: DocAddress) -> IndexResult<T> {
+    fn note(&self, at: DocAddress) -> IndexResult<IndexedSpace> {
         let document: TantivyDocument = self.searcher.doc(at)?;
-        parse_stored(&self.fields, &document)
+        serde_json::from_slice(stored_bytes(&self.fields, &document)?).map_err(Failure::invalid_content)
     }
 }

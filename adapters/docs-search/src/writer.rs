@@ -175,7 +175,7 @@ fn commit_batch(
             IndexChange::PutPage(page) => {
                 let key = page_key(&page.space, page.page.as_str());
                 writer.delete_term(Term::from_field_text(fields.page, &key));
-                writer.add_document(page_document(fields, page)?)?;
+                writer.add_document(page_document(fields, page))?;
             }
             IndexChange::DropPage(space, page) => {
                 let key = page_key(space, page.as_str());

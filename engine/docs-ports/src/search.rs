@@ -31,7 +31,10 @@ use docs_model::{
 use serde::{Deserialize, Serialize};
 
 pub use document::{PageDocument, Section, hash_name};
-pub use excerpt::{Excerpt, MAX_EXCERPT, MAX_EXCERPTS, excerpts};
+pub use excerpt::{
+    Excerpt, LAYOUT_STEP, MAX_EXCERPT, MAX_EXCERPTS, SectionLayout, SectionPlaces, TermPlaces, excerpts,
+    excerpts_at,
+};
 pub use fuzzy::near_words;
 pub use query::{Match, Phrase, PhraseWord, Query, QueryTerm, Word};
 pub use score::{Field, MAX_ADJACENCY_PAGES, PageScore, Rank, RankedPage, TermScore, select_pages};

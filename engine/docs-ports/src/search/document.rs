@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     score::Field,
-    words::{WordToken, for_each_token, tokens},
+    words::{TokenKind, WordToken, for_each_token, tokens},
 };
 
 /// Position gap between the last word of a section and the first word of the next section, which prevents phrases from
@@ -49,11 +49,11 @@ impl PageDocument {
     /// Calls `each` with the text and the position of each of the [`tokens`](Self::tokens) of a field. It allocates no
     /// memory for words, which makes it several times as fast.
     pub fn for_each_token(&self, field: Field, mut each: impl FnMut(&str, u32)) {
-        let mut last: Option<u32> = None;
+        let mut cursor = Cursor::default();
         for text in self.texts(field) {
-            let start = last.map_or(0, |last| last + GAP);
+            let start = cursor.start();
             for_each_token(text, |word, position| {
-                last = Some(start + position);
+                cursor.visit(start + position);
                 each(word, start + position);
             });
         }
@@ -86,12 +86,27 @@ impl PageDocument {
     }
 }
 
+/// The position of the last word in a field.
+#[derive(Default)]
+pub(super) struct Cursor(Option<u32>);
+
+impl Cursor {
+    /// Returns the position of the first word of the next text.
+    pub(super) fn start(&self) -> u32 {
+        self.0.map_or(0, |last| last + GAP)
+    }
+
+    pub(super) const fn visit(&mut self, position: u32) {
+        self.0 = Some(position);
+    }
+}
+
 /// Tokenizes several texts, with a position gap between them.
 fn join_texts<'t>(texts: impl Iterator<Item = &'t str>) -> impl Iterator<Item = WordToken> {
     let mut start = 0;
     let mut last = None;
     texts.flat_map(tokens).map(move |token| {
-        if token.position == 0 {
+        if token.position == 0 && token.kind != TokenKind::Part {
             start = last.map_or(0, |last| last + GAP);
         }
         let position = start + token.position;
@@ -124,7 +139,7 @@ mod tests {
             title: "Crème, v2".to_owned(),
             description: Some("全文検索 of words".to_owned()),
             text: Hash::compute(b""),
-            sections: vec![section("One", "a b"), section("", "..."), section("Two", "c 都")],
+            sections: vec![section("oneTwo", "aB b"), section("", "..."), section("Two", "c 都")],
         };
         for field in Field::ALL {
             let mut visited = Vec::new();

@@ -1,6 +1,8 @@
 //! Excerpts: the sections of a page that match a query, with the text around the match.
 
-use super::{PageDocument, Query, scanner::TermScanner};
+use super::{
+    PageDocument, Query, QueryTerm, Section, scanner::TermScanner, tokens, words::for_each_token_at,
+};
 
 /// Maximum length of an excerpt in characters, without ellipses.
 pub const MAX_EXCERPT: usize = 200;
@@ -41,18 +43,162 @@ pub fn excerpts(query: &Query, page: &PageDocument, limit: usize) -> Vec<Excerpt
             break;
         }
     }
+    best_sections(met, limit, |index| {
+        let section = &page.sections[index];
+        (section.anchor.as_deref(), section.heading.as_deref(), section.text.as_str())
+    })
+}
+
+/// A section that matches a query: its index, its score, and the offset of the first match in its text.
+type SectionMatch = (usize, u32, Option<usize>);
+
+/// Creates the excerpts of the best sections.
+fn best_sections<'t>(
+    mut met: Vec<SectionMatch>,
+    limit: usize,
+    section: impl Fn(usize) -> (Option<&'t str>, Option<&'t str>, &'t str),
+) -> Vec<Excerpt> {
     met.sort_by_key(|(index, score, _)| (std::cmp::Reverse(*score), *index));
     met.truncate(limit);
-    let excerpt = |(index, _, at): (usize, u32, Option<usize>)| {
-        let section = &page.sections[index];
+    let excerpt = |(index, _, at): SectionMatch| {
+        let (anchor, heading, text) = section(index);
         Excerpt {
             index,
-            anchor: section.anchor.clone(),
-            heading: section.heading.clone(),
-            body: snippet_at(&section.text, at.unwrap_or(0)),
+            anchor: anchor.map(str::to_owned),
+            heading: heading.map(str::to_owned),
+            body: snippet_at(text, at.unwrap_or(0)),
         }
     };
     met.into_iter().map(excerpt).collect()
+}
+
+/// Number of words between the offsets that a [`SectionLayout`] contains.
+pub const LAYOUT_STEP: u32 = 16;
+
+/// A section with the positions of its words, from which excerpts are cut without reading the other words.
+#[derive(Clone, Copy, Debug)]
+pub struct SectionLayout<'t> {
+    pub anchor: Option<&'t str>,
+    pub heading: Option<&'t str>,
+    pub text: &'t str,
+    /// The position of the first word of the heading in [`Field::Headings`](super::Field::Headings).
+    pub heading_start: u32,
+    /// The position of the first word of the text in [`Field::Body`](super::Field::Body).
+    pub text_start: u32,
+    /// The offset in bytes of every 16th word of the text ([`LAYOUT_STEP`]), as little-endian numbers of four bytes.
+    pub offsets: &'t [u8],
+}
+
+/// The positions of a term of a query on a page, as an index knows them.
+#[derive(Clone, Debug)]
+pub enum TermPlaces<'q> {
+    /// The sorted positions in the headings and in the text.
+    Known { headings: Vec<u32>, body: Vec<u32> },
+    /// The index has no positions: the text is searched.
+    Unknown(&'q QueryTerm),
+}
+
+/// The layout of a section, computed when it is indexed.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SectionPlaces {
+    pub heading_start: u32,
+    pub text_start: u32,
+    /// See [`SectionLayout::offsets`].
+    pub offsets: Vec<u8>,
+}
+
+impl PageDocument {
+    /// Computes the positions for the [`SectionLayout`] of each section.
+    #[must_use]
+    pub fn section_places(&self) -> Vec<SectionPlaces> {
+        let (mut headings, mut body) =
+            (super::document::Cursor::default(), super::document::Cursor::default());
+        let place = |section: &Section| {
+            let heading_start = headings.start();
+            for_each_token_at(section.heading.as_deref().unwrap_or_default(), |position, _| {
+                headings.visit(heading_start + position);
+            });
+            let text_start = body.start();
+            let mut offsets = Vec::new();
+            for_each_token_at(&section.text, |position, from| {
+                if position % LAYOUT_STEP == 0 && position / LAYOUT_STEP * 4 == offsets.len() as u32 {
+                    offsets.extend(u32::try_from(from).unwrap_or(u32::MAX).to_le_bytes());
+                }
+                body.visit(text_start + position);
+            });
+            SectionPlaces { heading_start, text_start, offsets }
+        };
+        self.sections.iter().map(place).collect()
+    }
+}
+
+/// Returns the same excerpts as [`excerpts`] for positions that an index knows, up to the limits on work of that.
+#[must_use]
+pub fn excerpts_at(sections: &[SectionLayout<'_>], terms: &[TermPlaces<'_>], limit: usize) -> Vec<Excerpt> {
+    let mut scores: Vec<(u32, Option<usize>)> = vec![(0, None); sections.len()];
+    for term in terms {
+        match term {
+            TermPlaces::Known { headings, body } => {
+                add_known(sections, headings, |section| section.heading_start, |at, _| scores[at].0 += 2);
+                add_known(
+                    sections,
+                    body,
+                    |section| section.text_start,
+                    |at, place| {
+                        let offset = sections[at].offset_of(place);
+                        let first = scores[at].1.map_or(offset, |first| first.min(offset));
+                        scores[at] = (scores[at].0 + 1, Some(first));
+                    },
+                );
+            }
+            TermPlaces::Unknown(term) => {
+                let query = Query::from_term((*term).clone());
+                let mut scanner = TermScanner::new(&query);
+                for (section, (score, first)) in sections.iter().zip(&mut scores) {
+                    let (found, at) = weigh(&mut scanner, section.heading.unwrap_or_default(), section.text);
+                    *score += found;
+                    *first = first.iter().copied().chain(at).min();
+                }
+            }
+        }
+    }
+    let met = scores.into_iter().enumerate().filter(|(_, (score, _))| *score > 0);
+    let met = met.map(|(index, (score, at))| (index, score, at)).collect();
+    best_sections(met, limit, |index| {
+        let section = &sections[index];
+        (section.anchor, section.heading, section.text)
+    })
+}
+
+/// Calls `each` with the index of every section that contains a position, and its first position.
+fn add_known(
+    sections: &[SectionLayout<'_>],
+    places: &[u32],
+    start: impl Fn(&SectionLayout<'_>) -> u32,
+    mut each: impl FnMut(usize, u32),
+) {
+    let mut rest = places;
+    while let Some(place) = rest.first() {
+        // Sections without words have the start of the next one.
+        let at = sections.partition_point(|section| start(section) <= *place);
+        let Some(index) = at.checked_sub(1) else { return };
+        each(index, *place);
+        let Some(next) = sections.get(at) else { return };
+        rest = &rest[rest.partition_point(|place| *place < start(next))..];
+    }
+}
+
+impl SectionLayout<'_> {
+    /// Returns the offset in bytes of a word in the text.
+    fn offset_of(&self, place: u32) -> usize {
+        let position = place.saturating_sub(self.text_start);
+        let step = (position / LAYOUT_STEP) as usize * 4;
+        let offset = self.offsets.get(step..step + 4).and_then(|bytes| bytes.try_into().ok());
+        let start = offset.map_or(0, |bytes| u32::from_le_bytes(bytes) as usize);
+        let rest = self.text.get(start..).unwrap_or_default();
+        let word = tokens(rest).find(|token| token.position == position % LAYOUT_STEP);
+        start + word.map_or(0, |word| word.from)
+    }
 }
 
 /// Returns the prefix of `text` that fits the remaining byte budget, and reduces the budget by its length.
@@ -192,6 +338,40 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn excerpts_from_positions_equal_those_of_a_search(
+            texts in prop::collection::vec("([a-c]{1,3}|aB|日本|日|ä|\\.)( ([a-c]{1,3}|aB|日本|ä)){0,60}", 1..5),
+            word in "[a-c]{1,3} ",
+        ) {
+            let sections: Vec<_> = texts.iter().map(|text| (text.split(' ').next(), text.as_str())).collect();
+            let page = page(&sections);
+            let query = Query::parse(&word);
+            let matching = |field| {
+                let found = page.tokens(field).filter(|token| {
+                    query.words().all(|word| word.matches(&token.text).is_some())
+                });
+                let mut places: Vec<u32> = found.map(|token| token.position).collect();
+                places.dedup();
+                places
+            };
+            let known = TermPlaces::Known {
+                headings: matching(crate::search::Field::Headings),
+                body: matching(crate::search::Field::Body),
+            };
+            let places = page.section_places();
+            let layouts: Vec<_> = page.sections.iter().zip(&places).map(|(section, places)| SectionLayout {
+                anchor: section.anchor.as_deref(),
+                heading: section.heading.as_deref(),
+                text: &section.text,
+                heading_start: places.heading_start,
+                text_start: places.text_start,
+                offsets: &places.offsets,
+            }).collect();
+            prop_assert_eq!(excerpts_at(&layouts, &[known], 5), excerpts(&query, &page, 5));
+            let unknown: Vec<_> = query.needs().iter().map(TermPlaces::Unknown).collect();
+            prop_assert_eq!(excerpts_at(&layouts, &unknown, 5), excerpts(&query, &page, 5));
+        }
+
         #[test]
         fn an_excerpt_is_short_and_on_one_line(text in "\\PC{0,400}", word in "\\PC{1,5}") {
             let text = format!("{text}\n\t{word}");

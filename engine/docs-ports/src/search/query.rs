@@ -106,6 +106,11 @@ impl Query {
         query
     }
 
+    /// Creates a query with a single term.
+    pub(super) fn from_term(term: QueryTerm) -> Self {
+        Self { needs: vec![term] }
+    }
+
     /// Divides [`MAX_VISITED_WORDS`] among the words with inexact matches.
     fn share_visits(&mut self) {
         let share = MAX_VISITED_WORDS / self.words().filter(|word| word.is_inexact()).count().max(1);

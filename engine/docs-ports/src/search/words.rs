@@ -112,6 +112,15 @@ pub(super) fn for_each_token(text: &str, mut each: impl FnMut(&str, u32)) {
     _ = try_for_each_token(text, visit);
 }
 
+/// Calls `each` with the position and the start offset of each of the [`tokens`] of `text`.
+pub(super) fn for_each_token_at(text: &str, mut each: impl FnMut(u32, usize)) {
+    let visit = |_: &str, position, from| -> ControlFlow<Infallible> {
+        each(position, from);
+        ControlFlow::Continue(())
+    };
+    _ = try_for_each_token(text, visit);
+}
+
 /// A run of letters and digits of the same script class.
 struct ScriptRun {
     from: usize,

@@ -1,0 +1,160 @@
+//! The stored form of a page, from which a hit is made without parsing the whole page.
+
+use docs_model::hash::Hash;
+use docs_ports::search::{PageDocument, Section, SectionLayout};
+
+use crate::failure::{Failure, IndexResult};
+
+/// A page in its stored form.
+pub(crate) struct StoredPage<'d> {
+    pub(crate) organization: &'d str,
+    pub(crate) space: &'d str,
+    pub(crate) page: &'d str,
+    pub(crate) title: &'d str,
+    pub(crate) description: Option<&'d str>,
+    pub(crate) text: Hash,
+    pub(crate) sections: Vec<SectionLayout<'d>>,
+}
+
+impl<'d> StoredPage<'d> {
+    /// Encodes a page. Texts are preceded by their length, optional texts by their length plus one.
+    pub(crate) fn encode(page: &PageDocument) -> Vec<u8> {
+        let mut out = Vec::with_capacity(page.size() * 5 / 4);
+        for text in [page.organization.as_str(), page.space.as_str(), page.page.as_str(), &page.title] {
+            put_bytes(&mut out, text.as_bytes());
+        }
+        put_optional(&mut out, page.description.as_deref());
+        out.extend(page.text.as_bytes());
+        put_number(&mut out, page.sections.len());
+        for (section, places) in page.sections.iter().zip(page.section_places()) {
+            put_optional(&mut out, section.anchor.as_deref());
+            put_optional(&mut out, section.heading.as_deref());
+            put_bytes(&mut out, section.text.as_bytes());
+            put_number(&mut out, places.heading_start as usize);
+            put_number(&mut out, places.text_start as usize);
+            put_bytes(&mut out, &places.offsets);
+        }
+        out
+    }
+
+    pub(crate) fn parse(data: &'d [u8]) -> IndexResult<Self> {
+        let mut read = PageReader { rest: data };
+        let page = (|| {
+            let (organization, space, page) = (read.text()?, read.text()?, read.text()?);
+            let (title, description) = (read.text()?, read.optional()?);
+            let text = Hash::from_bytes(read.take(32)?.try_into().ok()?);
+            let sections = (0..read.number()?).map(|_| read.section()).collect::<Option<_>>()?;
+            Some(Self { organization, space, page, title, description, text, sections })
+        })();
+        page.ok_or_else(|| Failure::invalid_content("a stored page is invalid"))
+    }
+
+    /// Returns the page as it was indexed.
+    pub(crate) fn to_document(&self) -> IndexResult<PageDocument> {
+        let section = |section: &SectionLayout<'_>| Section {
+            anchor: section.anchor.map(str::to_owned),
+            heading: section.heading.map(str::to_owned),
+            text: section.text.to_owned(),
+        };
+        Ok(PageDocument {
+            organization: self.organization.parse().map_err(Failure::invalid_content)?,
+            space: self.space.parse().map_err(Failure::invalid_content)?,
+            page: self.page.parse().map_err(Failure::invalid_content)?,
+            title: self.title.to_owned(),
+            description: self.description.map(str::to_owned),
+            text: self.text,
+            sections: self.sections.iter().map(section).collect(),
+        })
+    }
+}
+
+fn put_number(out: &mut Vec<u8>, number: usize) {
+    out.extend(u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes());
+}
+
+fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    put_number(out, bytes.len());
+    out.extend(bytes);
+}
+
+fn put_optional(out: &mut Vec<u8>, text: Option<&str>) {
+    put_number(out, text.map_or(0, |text| text.len() + 1));
+    out.extend(text.unwrap_or_default().as_bytes());
+}
+
+/// Reads the parts of a stored page. Returns `None` at an invalid part.
+struct PageReader<'d> {
+    rest: &'d [u8],
+}
+
+impl<'d> PageReader<'d> {
+    fn take(&mut self, length: usize) -> Option<&'d [u8]> {
+        let (taken, rest) = self.rest.split_at_checked(length)?;
+        self.rest = rest;
+        Some(taken)
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
+    }
+
+    fn bytes(&mut self) -> Option<&'d [u8]> {
+        let length = self.number()?;
+        self.take(length as usize)
+    }
+
+    fn text(&mut self) -> Option<&'d str> {
+        std::str::from_utf8(self.bytes()?).ok()
+    }
+
+    fn optional(&mut self) -> Option<Option<&'d str>> {
+        match (self.number()? as usize).checked_sub(1) {
+            None => Some(None),
+            Some(length) => std::str::from_utf8(self.take(length)?).ok().map(Some),
+        }
+    }
+
+    fn section(&mut self) -> Option<SectionLayout<'d>> {
+        Some(SectionLayout {
+            anchor: self.optional()?,
+            heading: self.optional()?,
+            text: self.text()?,
+            heading_start: self.number()?,
+            text_start: self.number()?,
+            offsets: self.bytes()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stored_page_is_read_as_it_was_written() {
+        let section = |heading: Option<&str>, text: &str| Section {
+            anchor: heading.map(str::to_lowercase),
+            heading: heading.map(str::to_owned),
+            text: text.to_owned(),
+        };
+        let page = PageDocument {
+            organization: "org".parse().expect("an id"),
+            space: "space".parse().expect("an id"),
+            page: "page".parse().expect("an id"),
+            title: "Crème".to_owned(),
+            description: Some(String::new()),
+            text: Hash::compute(b"text"),
+            sections: vec![
+                section(None, ""),
+                section(Some("One"), &"a b ".repeat(50)),
+                section(Some(""), ""),
+            ],
+        };
+        let data = StoredPage::encode(&page);
+        let read = StoredPage::parse(&data).and_then(|stored| stored.to_document());
+        assert_eq!(read.expect("a page"), page);
+        for end in 0..data.len() {
+            assert!(StoredPage::parse(&data[..end]).is_err(), "{end}");
+        }
+    }
+}
