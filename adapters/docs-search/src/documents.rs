@@ -46,7 +46,9 @@ pub(crate) fn page_document(fields: &Fields, page: &PageDocument) -> TantivyDocu
     let starts = starts.into_iter().map(|start| word_token(start, 0)).collect();
     add_tokens(&mut document, fields.starts, starts);
     document.add_u64(fields.title_words, title_words);
-    document.add_bytes(fields.data, &StoredPage::encode(page));
+    let stored = StoredPage::encode(page);
+    document.add_text(fields.stored_texts, stored.texts);
+    document.add_bytes(fields.data, &stored.numbers);
     document
 }
 
@@ -84,4 +86,11 @@ pub(crate) fn page_key(space: &SpaceId, page: &str) -> String {
 pub(crate) fn stored_bytes<'d>(fields: &Fields, document: &'d TantivyDocument) -> IndexResult<&'d [u8]> {
     let data = document.get_first(fields.data).and_then(|value| value.as_bytes());
     data.ok_or_else(|| Failure::invalid_content("a document is empty"))
+}
+
+/// Returns the stored page of a document.
+pub(crate) fn stored_page<'d>(fields: &Fields, document: &'d TantivyDocument) -> IndexResult<StoredPage<'d>> {
+    let texts = document.get_first(fields.stored_texts).and_then(|value| value.as_str());
+    let texts = texts.ok_or_else(|| Failure::invalid_content("a stored page has no text"))?;
+    StoredPage::parse(texts, stored_bytes(fields, document)?)
 }

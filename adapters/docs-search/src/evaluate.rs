@@ -6,7 +6,7 @@ use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, postings::Postings as _}
 use crate::{
     failure::IndexResult,
     schema::Fields,
-    terms::{FieldWords, PlacesReader, PostingList, QueryWord, Tolerance},
+    terms::{FieldWords, MAX_POSTINGS, PlacesReader, PostingList, QueryWord, Tolerance},
 };
 
 /// A term of a query, with the results that all segments share.
@@ -17,11 +17,19 @@ pub(crate) enum PreparedTerm<'q> {
 
 impl<'q> PreparedTerm<'q> {
     pub(crate) fn all(query: &'q Query) -> Vec<Self> {
+        let share = MAX_POSTINGS / query.words().count().max(1);
         let prepare = |term: &'q QueryTerm| match term {
-            QueryTerm::Word(word) => PreparedTerm::Word(QueryWord::new(word)),
+            QueryTerm::Word(word) => PreparedTerm::Word(QueryWord::new(word, share)),
             QueryTerm::Phrase(phrase) => PreparedTerm::Phrase(phrase),
         };
         query.needs().iter().map(prepare).collect()
+    }
+
+    /// Begins a search of all segments.
+    pub(crate) const fn begin(&mut self) {
+        if let PreparedTerm::Word(word) = self {
+            word.begin();
+        }
     }
 
     fn in_segment(

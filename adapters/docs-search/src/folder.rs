@@ -92,8 +92,10 @@ impl Folder {
         };
         let writer = index.writer_with_num_threads(1, WRITER_MEMORY)?;
         let mut merges = LogMergePolicy::default();
-        merges.set_min_num_segments(4);
-        merges.set_min_layer_size(1_000);
+        // A query looks up its words in each segment, so that few segments matter more than few merges.
+        merges.set_min_num_segments(3);
+        merges.set_min_layer_size(500);
+        merges.set_level_log_size(3.0);
         merges.set_del_docs_ratio_before_merge(0.3);
         writer.set_merge_policy(Box::new(merges));
         let reader = caught(|| Ok(index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?))?;

@@ -19,7 +19,9 @@ pub(crate) struct Fields {
     /// Hash of the page, which orders pages of equal score.
     pub(crate) tie: Field,
     pub(crate) title_words: Field,
-    /// The stored page or metadata.
+    /// The texts of the stored page.
+    pub(crate) stored_texts: Field,
+    /// The numbers of the stored page, or the metadata of a space.
     pub(crate) data: Field,
 }
 
@@ -50,6 +52,7 @@ impl Fields {
             starts: schema.add_text_field("starts", key()),
             tie: schema.add_u64_field(TIE, FAST),
             title_words: schema.add_u64_field(TITLE_WORDS, FAST),
+            stored_texts: schema.add_text_field("stored_texts", STORED),
             data: schema.add_bytes_field("data", STORED),
         };
         (fields, schema.build())

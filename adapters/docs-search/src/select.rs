@@ -57,14 +57,15 @@ pub(crate) fn select<'q>(
     if query.limit == 0 || query.query.is_empty() {
         return Ok(Selection::default());
     }
+    let mut prepared = PreparedTerm::all(&query.query);
     let most_with_typos = PageScore::max_with_typos(terms_of(query));
     if query.after.is_none_or(|after| after.score > most_with_typos) {
-        let found = select_with(searcher, fields, query, Tolerance::NoTypos)?;
+        let found = select_with(searcher, fields, query, &mut prepared, Tolerance::NoTypos)?;
         if found.pages.len() == query.limit || query.query.words().all(|word| word.typos() == 0) {
             return Ok(found);
         }
     }
-    select_with(searcher, fields, query, Tolerance::Typos)
+    select_with(searcher, fields, query, &mut prepared, Tolerance::Typos)
 }
 
 fn terms_of(query: &SearchQuery) -> u32 {
@@ -75,16 +76,17 @@ fn select_with<'q>(
     searcher: &Searcher,
     fields: &Fields,
     query: &'q SearchQuery,
+    prepared: &mut [PreparedTerm<'q>],
     tolerance: Tolerance,
 ) -> IndexResult<Selection<'q>> {
-    let mut prepared = PreparedTerm::all(&query.query);
     let mut found = Vec::new();
+    prepared.iter_mut().for_each(PreparedTerm::begin);
     for (ord, segment) in (0..).zip(searcher.segment_readers()) {
         let within = pages_within(segment, fields, &query.scope)?;
         if within.as_ref().is_some_and(Vec::is_empty) {
             continue;
         }
-        let matches = find_matches(segment, fields, &mut prepared, tolerance, within)?;
+        let matches = find_matches(segment, fields, prepared, tolerance, within)?;
         if !matches.candidates.pages.is_empty() {
             found.push(MatchingSegment { ord, segment, matches });
         }

@@ -7,12 +7,11 @@ use docs_ports::search::{
 use tantivy::{DocAddress, DocSet, Searcher, TERMINATED, TantivyDocument, Term, schema::IndexRecordOption};
 
 use crate::{
-    documents::stored_bytes,
+    documents::{stored_bytes, stored_page},
     failure::{Failure, IndexResult},
     places::TermPlacesReader,
     schema::Fields,
     select::{Selected, select},
-    stored_page::StoredPage,
 };
 
 /// A consistent view of one commit.
@@ -48,7 +47,7 @@ impl Snapshot {
 
     fn hit(&self, rank: Rank, at: DocAddress, places: &[TermPlaces<'_>]) -> IndexResult<PageHit> {
         let document: TantivyDocument = self.searcher.doc(at)?;
-        let page = StoredPage::parse(stored_bytes(&self.fields, &document)?)?;
+        let page = stored_page(&self.fields, &document)?;
         Ok(PageHit {
             rank,
             space: page.space.parse().map_err(Failure::invalid_content)?,
@@ -104,7 +103,7 @@ impl Snapshot {
         let pages = self.with_term(&Term::from_field_text(self.fields.space, space.as_str()))?;
         let pages = pages.into_iter().map(|at| {
             let document: TantivyDocument = self.searcher.doc(at)?;
-            StoredPage::parse(stored_bytes(&self.fields, &document)?)?.to_document()
+            stored_page(&self.fields, &document)?.to_document()
         });
         let mut pages: Vec<PageDocument> = pages.collect::<IndexResult<_>>()?;
         pages.sort_unstable_by(|a, b| a.page.cmp(&b.page));

@@ -17,28 +17,30 @@ pub(crate) struct StoredPage<'d> {
 }
 
 impl<'d> StoredPage<'d> {
-    /// Encodes a page. Texts are preceded by their length, optional texts by their length plus one.
-    pub(crate) fn encode(page: &PageDocument) -> Vec<u8> {
-        let mut out = Vec::with_capacity(page.size() * 5 / 4);
+    /// Encodes a page as its texts and as numbers, which are the lengths of the texts, those of optional texts plus one,
+    /// and the positions. The engine reads one long text faster than bytes.
+    pub(crate) fn encode(page: &PageDocument) -> EncodedPage {
+        let mut out = EncodedPage::default();
         for text in [page.organization.as_str(), page.space.as_str(), page.page.as_str(), &page.title] {
-            put_bytes(&mut out, text.as_bytes());
+            out.put_text(text);
         }
-        put_optional(&mut out, page.description.as_deref());
-        out.extend(page.text.as_bytes());
-        put_number(&mut out, page.sections.len());
+        out.put_optional(page.description.as_deref());
+        out.numbers.extend(page.text.as_bytes());
+        out.put_number(page.sections.len());
         for (section, places) in page.sections.iter().zip(page.section_places()) {
-            put_optional(&mut out, section.anchor.as_deref());
-            put_optional(&mut out, section.heading.as_deref());
-            put_bytes(&mut out, section.text.as_bytes());
-            put_number(&mut out, places.heading_start as usize);
-            put_number(&mut out, places.text_start as usize);
-            put_bytes(&mut out, &places.offsets);
+            out.put_optional(section.anchor.as_deref());
+            out.put_optional(section.heading.as_deref());
+            out.put_text(&section.text);
+            out.put_number(places.heading_start as usize);
+            out.put_number(places.text_start as usize);
+            out.put_number(places.offsets.len());
+            out.numbers.extend(&places.offsets);
         }
         out
     }
 
-    pub(crate) fn parse(data: &'d [u8]) -> IndexResult<Self> {
-        let mut read = PageReader { rest: data };
+    pub(crate) fn parse(texts: &'d str, numbers: &'d [u8]) -> IndexResult<Self> {
+        let mut read = PageReader { texts, rest: numbers };
         let page = (|| {
             let (organization, space, page) = (read.text()?, read.text()?, read.text()?);
             let (title, description) = (read.text()?, read.optional()?);
@@ -68,22 +70,32 @@ impl<'d> StoredPage<'d> {
     }
 }
 
-fn put_number(out: &mut Vec<u8>, number: usize) {
-    out.extend(u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes());
+/// The parts of an encoded page.
+#[derive(Default)]
+pub(crate) struct EncodedPage {
+    pub(crate) texts: String,
+    pub(crate) numbers: Vec<u8>,
 }
 
-fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
-    put_number(out, bytes.len());
-    out.extend(bytes);
-}
+impl EncodedPage {
+    fn put_number(&mut self, number: usize) {
+        self.numbers.extend(u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes());
+    }
 
-fn put_optional(out: &mut Vec<u8>, text: Option<&str>) {
-    put_number(out, text.map_or(0, |text| text.len() + 1));
-    out.extend(text.unwrap_or_default().as_bytes());
+    fn put_text(&mut self, text: &str) {
+        self.put_number(text.len());
+        self.texts.push_str(text);
+    }
+
+    fn put_optional(&mut self, text: Option<&str>) {
+        self.put_number(text.map_or(0, |text| text.len() + 1));
+        self.texts.push_str(text.unwrap_or_default());
+    }
 }
 
 /// Reads the parts of a stored page. Returns `None` at an invalid part.
 struct PageReader<'d> {
+    texts: &'d str,
     rest: &'d [u8],
 }
 
@@ -98,20 +110,27 @@ impl<'d> PageReader<'d> {
         Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
     }
 
-    fn bytes(&mut self) -> Option<&'d [u8]> {
-        let length = self.number()?;
-        self.take(length as usize)
+    fn text_of(&mut self, length: usize) -> Option<&'d str> {
+        let (text, rest) = self.texts.split_at_checked(length)?;
+        self.texts = rest;
+        Some(text)
     }
 
     fn text(&mut self) -> Option<&'d str> {
-        std::str::from_utf8(self.bytes()?).ok()
+        let length = self.number()?;
+        self.text_of(length as usize)
     }
 
     fn optional(&mut self) -> Option<Option<&'d str>> {
         match (self.number()? as usize).checked_sub(1) {
             None => Some(None),
-            Some(length) => std::str::from_utf8(self.take(length)?).ok().map(Some),
+            Some(length) => self.text_of(length).map(Some),
         }
+    }
+
+    fn offsets(&mut self) -> Option<&'d [u8]> {
+        let length = self.number()?;
+        self.take(length as usize)
     }
 
     fn section(&mut self) -> Option<SectionLayout<'d>> {
@@ -121,7 +140,7 @@ impl<'d> PageReader<'d> {
             text: self.text()?,
             heading_start: self.number()?,
             text_start: self.number()?,
-            offsets: self.bytes()?,
+            offsets: self.offsets()?,
         })
     }
 }
@@ -150,11 +169,14 @@ mod tests {
                 section(Some(""), ""),
             ],
         };
-        let data = StoredPage::encode(&page);
-        let read = StoredPage::parse(&data).and_then(|stored| stored.to_document());
+        let EncodedPage { texts, numbers } = StoredPage::encode(&page);
+        let read = StoredPage::parse(&texts, &numbers).and_then(|stored| stored.to_document());
         assert_eq!(read.expect("a page"), page);
-        for end in 0..data.len() {
-            assert!(StoredPage::parse(&data[..end]).is_err(), "{end}");
+        for end in 0..numbers.len() {
+            assert!(StoredPage::parse(&texts, &numbers[..end]).is_err(), "{end}");
+        }
+        for (end, _) in texts.char_indices() {
+            assert!(StoredPage::parse(&texts[..end], &numbers).is_err(), "{end}");
         }
     }
 }

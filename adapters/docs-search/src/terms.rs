@@ -6,7 +6,7 @@ use docs_ports::search::{Field, Match, PART_MARK, Word};
 use tantivy::{
     DocSet, InvertedIndexReader, SegmentReader, Term,
     postings::{BlockSegmentPostings, Postings as _, SegmentPostings, TermInfo},
-    query::FuzzyTermQuery,
+    query::{DfaWrapper, FuzzyTermQuery},
     schema::IndexRecordOption,
 };
 
@@ -14,6 +14,10 @@ use crate::{
     failure::IndexResult,
     schema::{Fields, MAX_START, start_term},
 };
+
+/// Maximum number of occurrences of words on pages that a query reads. Each word has an equal share. Words with more
+/// occurrences than the rest of the share are omitted.
+pub(crate) const MAX_POSTINGS: usize = 8_000_000;
 
 /// The words that match a word of a query.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,10 +76,16 @@ pub(crate) struct QueryWord<'q> {
     /// The first characters of its inflections, also as part of a word.
     beginnings: Vec<String>,
     compared: HashMap<Box<[u8]>, Option<Match>>,
+    /// The share of [`MAX_POSTINGS`], and the rest of it.
+    share: usize,
+    left: usize,
+    /// Created once, because its construction takes longer than most lookups.
+    near: Option<SimilarWords>,
 }
 
 impl<'q> QueryWord<'q> {
-    pub(crate) fn new(word: &'q Word) -> Self {
+    /// Prepares a word that reads at most `postings` occurrences on pages.
+    pub(crate) fn new(word: &'q Word, postings: usize) -> Self {
         let beginning = word.inflection_beginning().map(str::to_owned);
         let beginnings = beginning.map(|beginning| [format!("{PART_MARK}{beginning}"), beginning]);
         Self {
@@ -83,7 +93,15 @@ impl<'q> QueryWord<'q> {
             part: format!("{PART_MARK}{}", word.text()),
             beginnings: beginnings.into_iter().flatten().collect(),
             compared: HashMap::new(),
+            share: postings,
+            left: postings,
+            near: None,
         }
+    }
+
+    /// Begins a search of all segments.
+    pub(crate) const fn begin(&mut self) {
+        self.left = self.share;
     }
 
     /// Finds the lists of the words of a segment that match without typos, and with [`Tolerance::Typos`] also of those
@@ -96,9 +114,10 @@ impl<'q> QueryWord<'q> {
     ) -> IndexResult<Vec<PostingList>> {
         let mut lists = Vec::new();
         for field in Field::ALL {
-            self.add_words(&FieldWords::new(segment, fields, field)?, &mut lists)?;
+            let words = FieldWords::new(segment, fields, field)?;
+            self.add_words(&words, &mut lists)?;
             if tolerance == Tolerance::Typos {
-                self.add_typos(&FieldWords::new(segment, fields, field)?, fields, &mut lists)?;
+                self.add_typos(&words, fields, &mut lists)?;
             }
         }
         if self.word.is_beginning() && self.word.text().chars().count() <= MAX_START {
@@ -110,6 +129,13 @@ impl<'q> QueryWord<'q> {
                 }
             }
         }
+        lists.retain(|list| match self.left.checked_sub(list.pages()) {
+            Some(left) => {
+                self.left = left;
+                true
+            }
+            None => false,
+        });
         Ok(lists)
     }
 
@@ -167,15 +193,48 @@ impl<'q> QueryWord<'q> {
         if self.word.typos() == 0 {
             return Ok(());
         }
-        let term = Term::from_field_text(fields.text(words.field), self.word.text());
-        let near = FuzzyTermQuery::new(term, self.word.typos(), true).automaton()?;
-        let mut stream = words.reader.terms().search(near).into_stream()?;
+        let near = match self.near.take() {
+            Some(near) => near,
+            None => SimilarWords::new(self.word, fields.text(words.field))?,
+        };
+        let terms = words.reader.terms();
+        let mut add = |term: &[u8], info: &TermInfo, wanted| {
+            if self.compare(term) == Some(wanted) {
+                lists.push(words.list(info, wanted));
+            }
+        };
+        let mut stream = terms.search(&near.one).into_stream()?;
         while let Some((term, info)) = stream.next() {
-            if let Some(how) = self.compare(term).filter(|how| how.is_typo()) {
-                lists.push(words.list(info, how));
+            add(term, info, Match::OneTypo);
+        }
+        if let Some(two) = &near.two {
+            // The first letter of a word with two typos is right.
+            let range = terms.search(two).ge(&near.first).lt(format!("{}\u{10ffff}", near.first));
+            let mut stream = range.into_stream()?;
+            while let Some((term, info)) = stream.next() {
+                add(term, info, Match::TwoTypos);
             }
         }
+        self.near = Some(near);
         Ok(())
+    }
+}
+
+/// Recognizes the words that are similar to a word of a query.
+struct SimilarWords {
+    first: String,
+    one: DfaWrapper,
+    two: Option<DfaWrapper>,
+}
+
+impl SimilarWords {
+    fn new(word: &Word, field: tantivy::schema::Field) -> IndexResult<Self> {
+        let near = |typos| {
+            let term = Term::from_field_text(field, word.text());
+            FuzzyTermQuery::new(term, typos, true).automaton()
+        };
+        let two = (word.typos() > 1).then(|| near(2)).transpose()?;
+        Ok(Self { first: word.text().chars().take(1).collect(), one: near(1)?, two })
     }
 }
 
@@ -231,3 +290,43 @@ impl FieldWords {
 
 /// Maximum number of words that the last word of a phrase matches as a prefix.
 const MAX_PHRASE_WORDS: usize = 1_000;
+
+#[cfg(test)]
+mod tests {
+    use docs_model::hash::Hash;
+    use docs_ports::search::{PageDocument, Query};
+    use tantivy::{Index, IndexWriter};
+
+    use super::*;
+    use crate::documents::page_document;
+
+    #[test]
+    fn a_search_reads_a_bounded_number_of_postings() {
+        let (fields, schema) = Fields::new();
+        let index = Index::create_in_ram(schema);
+        let mut writer: IndexWriter = index.writer_with_num_threads(1, 15_000_000).expect("a writer");
+        for page in 0..10 {
+            let page = PageDocument {
+                organization: "org".parse().expect("an id"),
+                space: "space".parse().expect("an id"),
+                page: format!("p{page}").parse().expect("an id"),
+                title: format!("word words wordy{page}"),
+                description: None,
+                text: Hash::compute(b""),
+                sections: Vec::new(),
+            };
+            writer.add_document(page_document(&fields, &page)).expect("added");
+        }
+        writer.commit().expect("committed");
+        let searcher = index.reader().expect("a reader").searcher();
+        let query = Query::parse("wordy");
+        let word = query.words().next().expect("a word");
+        for (most, expected) in [(3, 3), (1_000, 30)] {
+            let mut read = QueryWord::new(word, most);
+            let segments = searcher.segment_readers().iter();
+            let lists = segments
+                .flat_map(|segment| read.lists(segment, &fields, Tolerance::Typos).expect("the lists"));
+            assert_eq!(lists.map(|list| list.pages()).sum::<usize>(), expected, "{most}");
+        }
+    }
+}

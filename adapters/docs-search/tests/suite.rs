@@ -12,7 +12,9 @@ use docs_model::hash::Hash;
 use docs_model::{OrgId, SpaceId};
 use docs_ports::{
     SearchError, SearchIndex,
-    search::{IndexChange, IndexedSpace, PageDocument, Query, Scope, SearchQuery, Section},
+    search::{
+        IndexChange, IndexedSpace, MAX_ADJACENCY_PAGES, PageDocument, Query, Scope, SearchQuery, Section,
+    },
 };
 use docs_search::{OpenError, TantivySearch};
 use proptest::prelude::*;
@@ -247,6 +249,34 @@ async fn batch_is_applied_even_if_its_caller_is_dropped() {
 async fn is_pending(future: &mut (impl Future + Unpin)) -> bool {
     std::future::poll_fn(|cx| std::task::Poll::Ready(std::pin::Pin::new(&mut *future).poll(cx).is_pending()))
         .await
+}
+
+/// Fills an index with pages that have a text each.
+async fn fill(index: &impl SearchIndex, texts: impl Iterator<Item = String>) {
+    let pages = texts.enumerate().map(|(n, text)| put(page("s", &format!("p{n}"), "Title", &text)));
+    index.apply(pages.collect(), None).await.expect("applied");
+}
+
+#[tokio::test]
+async fn words_on_too_many_pages_have_no_adjacency_bonus() {
+    for (pages, is_first) in [(MAX_ADJACENCY_PAGES, true), (MAX_ADJACENCY_PAGES + 1, false)] {
+        let texts = || (0..pages).map(|n| if n == 7 { "one two" } else { "two one" }.to_owned());
+        let (folder, memory) = (Kept::new(), MemSearch::new());
+        fill(&*folder, texts()).await;
+        fill(&memory, texts()).await;
+        for hits in [folder.find_pages(&asks("one two ")).await, memory.find_pages(&asks("one two ")).await] {
+            let hits = hits.expect("found");
+            assert_eq!(hits[0].rank.score > hits[1].rank.score, is_first, "{pages}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_last_word_of_a_phrase_matches_a_bounded_number_of_words() {
+    let index = Kept::new();
+    fill(&*index, (0..1_010).map(|n| format!("one word{n:04}"))).await;
+    let query = SearchQuery { limit: 2_000, ..asks("one_word") };
+    assert_eq!(index.find_pages(&query).await.expect("found").len(), 1_000);
 }
 
 #[derive(Clone, Debug)]

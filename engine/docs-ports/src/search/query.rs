@@ -16,7 +16,7 @@ const TWO_TYPOS: usize = 8;
 ///
 /// Every text is a valid query. There are no operators: words are literal. Text between two quotation marks is a
 /// phrase, and so is a name in code, such as `snake_case` or `a::b`. The last word also matches as a prefix. Words outside phrases also match their inflections in the languages
-/// of the query. Alphabetic words may have typos: one from four letters on, two from eight.
+/// of the query. Alphabetic words may have typos: one from four letters on, two from eight if the first letter is right.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Query {
     needs: Vec<QueryTerm>,
@@ -223,7 +223,7 @@ impl Word {
         }
         match distance(&self.text, term, usize::from(self.typos)) {
             Some(1) => Some(Match::OneTypo),
-            Some(2) => Some(Match::TwoTypos),
+            Some(2) if self.text.chars().next() == term.chars().next() => Some(Match::TwoTypos),
             _ => None,
         }
     }
@@ -380,6 +380,8 @@ mod tests {
             ("queries", "query", Some(Match::Inflection)),
             ("instalaltion", "installation", Some(Match::OneTypo)),
             ("confguraton", "configuration", Some(Match::TwoTypos)),
+            ("onfiguraton", "configuration", None),
+            ("onfiguration", "configuration", Some(Match::OneTypo)),
             ("seven77", "seven78", None),
             ("v2", "v3", None),
         ] {

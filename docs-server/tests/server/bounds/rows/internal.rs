@@ -56,7 +56,6 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
             "adapters/docs-git/src/transport.rs::MAX_MAPPED_BYTES",
             "adapters/docs-git/src/transport.rs::MAX_OBJECT_CACHE",
             "adapters/docs-git/src/transport.rs::MAX_WINDOW_BYTES",
-            "adapters/docs-search/src/batch.rs::MAX_BUFFERED_BYTES",
             "adapters/docs-worker/src/frames.rs::MAX_BUFFERED_PARTS",
             "docs-core/src/platform/content/comments/previews.rs::MAX_CACHED_PREVIEWS",
             "docs-core/src/platform/content/comments/write.rs::PURGE_CHANGE_LIMIT",
@@ -88,6 +87,8 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
         "Choice between two ways of work with the same result",
         &[
             "docs-site/src/space_search.rs::MAX_SMALL_SPACE",
+            "adapters/docs-search/src/places.rs::MAX_WORDS",
+            "adapters/docs-search/src/schema.rs::MAX_START",
             "adapters/docs-git/src/clone.rs::SHALLOW_DEPTH",
             "adapters/docs-openapi/src/node.rs::MAX_LINEAR_FIELDS",
             "docs-core/src/platform/exchange/git/import/moved.rs::MAX_TEXTS_PER_LINE",
