@@ -1,7 +1,8 @@
-//! `cargo bench -p docs-benches --bench search`: the cost of searches and writes in an index, in a folder and in memory.
+//! `cargo bench -p docs-benches --bench search`: the cost of searches and writes in an index, in a folder and in
+//! memory.
 //!
 //! Each page has about 5 kB of words with a Zipf distribution. `DOCS_BENCH_PAGES=1000,10000,100000` selects the numbers
-//! of pages. Prints the median and the 99th percentile of the CPU time of each kind of query, over 200 different queries.
+//! of pages. Prints the median and the 99th percentile of the CPU time of each kind of query, over 200 queries.
 
 use std::{
     collections::BTreeSet,

@@ -1,27 +1,24 @@
 //! An in-memory search index: [`MemSearch`].
 
 mod matching;
+mod state;
 mod terms;
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    ops::Bound,
-    sync::Arc,
-};
+use std::{collections::HashSet, ops::Bound};
 
 use async_trait::async_trait;
 use docs_model::{PageId, SpaceId};
 use docs_ports::{
     SearchError, SearchIndex,
     search::{
-        Field, IndexChange, IndexedSpace, PageDocument, PageHit, PageScore, Query, Rank, RankedPage, Scope,
-        SearchQuery, TokenKind, hash_name, select_pages,
+        IndexChange, IndexedSpace, PageDocument, PageHit, PageScore, Query, Rank, RankedPage, Scope,
+        SearchQuery, hash_name, select_pages,
     },
 };
 use docs_store::FeedPos;
 use parking_lot::RwLock;
 
-use self::{matching::Tolerance, terms::Terms};
+use self::{matching::Tolerance, state::SearchState};
 
 /// An in-memory search index with exact results. It is lost with its process and rebuilt from the store at startup.
 ///
@@ -30,27 +27,6 @@ use self::{matching::Tolerance, terms::Terms};
 /// to tests and to platforms whose content fits in memory.
 #[derive(Debug, Default)]
 pub struct MemSearch(RwLock<SearchState>);
-
-/// Pages that contain a word, with its positions on each page.
-type Pages = BTreeMap<u32, Vec<u32>>;
-
-#[derive(Debug, Default)]
-struct SearchState {
-    position: Option<FeedPos>,
-    spaces: BTreeMap<SpaceId, IndexedSpace>,
-    numbers: BTreeMap<(SpaceId, PageId), u32>,
-    pages: BTreeMap<u32, IndexedPage>,
-    terms: [Terms<Pages>; 4],
-    next: u32,
-}
-
-#[derive(Debug)]
-struct IndexedPage {
-    page: Arc<PageDocument>,
-    rank_tie: u64,
-    space_tie: u64,
-    title_words: u32,
-}
 
 impl MemSearch {
     /// Creates an empty index.
@@ -61,60 +37,6 @@ impl MemSearch {
 }
 
 impl SearchState {
-    fn put(&mut self, page: PageDocument) {
-        self.drop_page(&page.space, &page.page);
-        let number = self.next;
-        self.next += 1;
-        let mut title_words = 0;
-        for (field, terms) in Field::ALL.into_iter().zip(&mut self.terms) {
-            for token in page.tokens(field) {
-                let is_word = token.kind != TokenKind::Part;
-                title_words += u32::from(field == Field::Title && is_word);
-                let pages = terms.entry(token.text.into()).or_default();
-                pages.entry(number).or_default().push(token.position);
-            }
-        }
-        self.numbers.insert((page.space.clone(), page.page.clone()), number);
-        let (rank_tie, space_tie) = (page.tie_breaker(), hash_name(&[page.space.as_str()]));
-        self.pages.insert(number, IndexedPage { page: Arc::new(page), rank_tie, space_tie, title_words });
-    }
-
-    fn drop_page(&mut self, space: &SpaceId, page: &PageId) {
-        let Some(number) = self.numbers.remove(&(space.clone(), page.clone())) else { return };
-        let Some(stored) = self.pages.remove(&number) else { return };
-        for (field, terms) in Field::ALL.into_iter().zip(&mut self.terms) {
-            for token in stored.page.tokens(field) {
-                if let Some(pages) = terms.get_mut(token.text.as_str()) {
-                    pages.remove(&number);
-                    if pages.is_empty() {
-                        terms.remove(token.text.as_str());
-                    }
-                }
-            }
-        }
-    }
-
-    fn pages_of(&self, space: &SpaceId) -> Vec<PageId> {
-        let Ok(least) = "-".parse::<PageId>() else { return Vec::new() };
-        let from = Bound::Included((space.clone(), least));
-        let ours = self.numbers.range((from, Bound::Unbounded)).take_while(|((of, _), _)| of == space);
-        ours.map(|((_, page), _)| page.clone()).collect()
-    }
-
-    fn apply(&mut self, change: IndexChange) {
-        match change {
-            IndexChange::PutPage(page) => self.put(*page),
-            IndexChange::DropPage(space, page) => self.drop_page(&space, &page),
-            IndexChange::PutSpace(space) => drop(self.spaces.insert(space.space.clone(), space)),
-            IndexChange::DropSpace(space) => {
-                self.spaces.remove(&space);
-                for page in self.pages_of(&space) {
-                    self.drop_page(&space, &page);
-                }
-            }
-        }
-    }
-
     /// Returns the best pages. Words with typos are only looked up if the pages without typos are too few.
     fn find(&self, query: &SearchQuery) -> Vec<RankedPage<u32>> {
         let terms = u32::try_from(query.query.needs().len()).unwrap_or(u32::MAX);

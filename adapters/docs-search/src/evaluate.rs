@@ -132,9 +132,12 @@ const DENSE_PART: usize = 16;
 
 /// Finds the pages that match a term.
 fn first_matches(term: &SegmentTerm<'_>, max_doc: DocId) -> IndexResult<Candidates> {
-    let mut found = match term {
-        SegmentTerm::Word(lists) if term.cost() > max_doc as usize / DENSE_PART => dense(lists, max_doc)?,
-        SegmentTerm::Word(lists) => sparse(lists)?,
+    let words = term.words();
+    let found = match term {
+        SegmentTerm::Word(lists) if term.cost() > max_doc as usize / DENSE_PART => {
+            dense(lists, max_doc, words)?
+        }
+        SegmentTerm::Word(lists) => fold(occurrences_of(lists)?, words),
         SegmentTerm::Phrase(phrase, fields) => {
             let mut found = Vec::new();
             for field in fields {
@@ -143,20 +146,11 @@ fn first_matches(term: &SegmentTerm<'_>, max_doc: DocId) -> IndexResult<Candidat
                     found.push(FoundWord { page, field: field.field, how: Match::Exact, times });
                 })?;
             }
-            fold(found)
+            fold(found, words)
         }
     };
-    let words = term.words();
-    let score = |term: &TermScore| {
-        let mut score = PageScore::default();
-        score.add_term(term, words);
-        score
-    };
-    let scores = found.iter().map(|(_, term)| score(term)).collect();
-    Ok(Candidates { pages: found.drain(..).map(|(page, _)| page).collect(), scores })
+    Ok(found)
 }
-
-type TermMatches = Vec<(DocId, TermScore)>;
 
 /// Occurrences of a word on a page.
 struct FoundWord {
@@ -166,7 +160,18 @@ struct FoundWord {
     times: u32,
 }
 
-fn dense(lists: &[PostingList], max_doc: DocId) -> IndexResult<TermMatches> {
+impl Candidates {
+    /// Adds a page that matches the first term.
+    #[inline]
+    fn push(&mut self, page: DocId, term: &TermScore, words: u32) {
+        let mut score = PageScore::default();
+        score.add_term(term, words);
+        self.pages.push(page);
+        self.scores.push(score);
+    }
+}
+
+fn dense(lists: &[PostingList], max_doc: DocId, words: u32) -> IndexResult<Candidates> {
     let mut all = vec![TermScore::default(); max_doc as usize];
     for list in lists {
         let mut blocks = list.blocks()?;
@@ -186,10 +191,14 @@ fn dense(lists: &[PostingList], max_doc: DocId) -> IndexResult<TermMatches> {
             blocks.advance();
         }
     }
-    Ok((0..).zip(all).filter(|(_, term)| term.is_match()).collect())
+    let mut candidates = Candidates::default();
+    for (page, term) in (0..).zip(&all).filter(|(_, term)| term.is_match()) {
+        candidates.push(page, term, words);
+    }
+    Ok(candidates)
 }
 
-fn sparse(lists: &[PostingList]) -> IndexResult<TermMatches> {
+fn occurrences_of(lists: &[PostingList]) -> IndexResult<Vec<FoundWord>> {
     let mut found = Vec::new();
     for list in lists {
         let mut postings = list.postings()?;
@@ -199,24 +208,19 @@ fn sparse(lists: &[PostingList]) -> IndexResult<TermMatches> {
             postings.advance();
         }
     }
-    Ok(fold(found))
+    Ok(found)
 }
 
 /// Adds up the occurrences on each page.
-fn fold(mut found: Vec<FoundWord>) -> TermMatches {
+fn fold(mut found: Vec<FoundWord>, words: u32) -> Candidates {
     found.sort_by_key(|found| found.page);
-    let mut folded = TermMatches::new();
-    for FoundWord { page, field, how, times } in found {
-        match folded.last_mut() {
-            Some((last, term)) if *last == page => term.add(field, times, how),
-            _ => {
-                let mut term = TermScore::default();
-                term.add(field, times, how);
-                folded.push((page, term));
-            }
-        }
+    let mut candidates = Candidates::default();
+    for own in found.chunk_by(|one, next| one.page == next.page) {
+        let mut term = TermScore::default();
+        own.iter().for_each(|found| term.add(found.field, found.times, found.how));
+        candidates.push(own[0].page, &term, words);
     }
-    folded
+    candidates
 }
 
 /// The factor by which a list must be longer than the candidates to be searched instead of read.

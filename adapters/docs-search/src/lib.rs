@@ -1,7 +1,7 @@
 //! Full-text search with tantivy: [`TantivySearch`], an index in a folder.
 //!
-//! The engine stores words, positions and texts in segments that are mapped into memory. This crate finds the pages that
-//! match a query and orders them by the rules of `docs-ports`, which all indexes share. A dedicated thread writes
+//! The engine stores words, positions and texts in segments that are mapped into memory. This crate finds the pages
+//! that match a query and orders them by the rules of `docs-ports`, which all indexes share. A dedicated thread writes
 //! batches, each as one commit that also records the feed position. Readers never wait for the writer.
 //!
 //! An index belongs to one process. Servers that share a store each have their own index and follow the feed

@@ -182,8 +182,8 @@ impl<'q> BestPages<'q> {
         let scope = ScopeFilter::new(segment, &self.query.scope)?;
         let candidates = &found.matches.candidates;
         for (page, score) in candidates.pages.iter().zip(&candidates.scores) {
-            let words = u32::try_from(title_words.get_val(*page)).unwrap_or(u32::MAX);
-            let score = score.total(self.terms, words);
+            let words = if score.is_in_title() { title_words.get_val(*page) } else { 0 };
+            let score = score.total(self.terms, u32::try_from(words).unwrap_or(u32::MAX));
             let is_full = self.pages.len() == self.query.limit;
             let worst = self.pages.peek().map(|worst| worst.rank).filter(|_| is_full);
             if worst.is_some_and(|worst| score < worst.score)

@@ -17,8 +17,8 @@ pub(crate) struct StoredPage<'d> {
 }
 
 impl<'d> StoredPage<'d> {
-    /// Encodes a page as its texts and as numbers, which are the lengths of the texts, those of optional texts plus one,
-    /// and the positions. The engine reads one long text faster than bytes.
+    /// Encodes a page as its texts and as numbers, which are the lengths of the texts, those of optional texts plus
+    /// one, and the positions. The engine reads one long text faster than bytes.
     pub(crate) fn encode(page: &PageDocument) -> EncodedPage {
         let mut out = EncodedPage::default();
         for text in [page.organization.as_str(), page.space.as_str(), page.page.as_str(), &page.title] {

@@ -6,7 +6,7 @@ use docs_ports::search::{
     Field, MAX_ADJACENCY_PAGES, Match, PageScore, Phrase, Query, QueryTerm, TermScore, Word,
 };
 
-use super::SearchState;
+use super::state::{Pages, SearchState};
 
 /// The words that match a word of a query.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl SearchState {
             match term {
                 QueryTerm::Word(word) => {
                     let terms = &self.terms[field as usize];
-                    let mut add = |pages: &super::Pages, how| {
+                    let mut add = |pages: &Pages, how| {
                         pages.iter().for_each(|(page, places)| add(*page, places.len(), how));
                     };
                     terms.for_each_match(word, &mut add);

@@ -64,8 +64,8 @@ impl Match {
     }
 }
 
-/// Maximum number of pages on which an index looks for adjacent words. The bonus of a field is omitted if both words are
-/// in this field on more pages, so that the cost of a query with two frequent words is bounded.
+/// Maximum number of pages on which an index looks for adjacent words. The bonus of a field is omitted if both words
+/// are in this field on more pages, so that the cost of a query with two frequent words is bounded.
 pub const MAX_ADJACENCY_PAGES: usize = 1_000;
 
 /// Maximum bonus for repeated occurrences of a word.
@@ -117,23 +117,31 @@ impl TermScore {
 #[derive(Clone, Copy, Default, Debug)]
 pub struct PageScore {
     score: u32,
-    words_in_title: u32,
+    words_in_title: u16,
     has_typos: bool,
 }
 
 impl PageScore {
     /// Adds a term, which has `words` words.
+    #[inline]
     pub fn add_term(&mut self, term: &TermScore, words: u32) {
         self.score += term.score();
         self.has_typos |= !term.is_met;
         if term.is_in_title {
-            self.words_in_title += words;
+            let words = u16::try_from(words).unwrap_or(u16::MAX);
+            self.words_in_title = self.words_in_title.saturating_add(words);
         }
     }
 
     /// Adds the bonus for two adjacent words.
     pub const fn add_bonus(&mut self, bonus: u32) {
         self.score += bonus;
+    }
+
+    /// Returns `true` if a word of the query is in the title. Otherwise the total does not depend on the title.
+    #[must_use]
+    pub const fn is_in_title(&self) -> bool {
+        self.words_in_title > 0
     }
 
     /// Returns `true` if a term only matches with typos.
@@ -144,9 +152,11 @@ impl PageScore {
 
     /// Returns the score. `terms` is the number of query terms, `title_words` that of words in the title.
     #[must_use]
+    #[inline]
     pub fn total(&self, terms: u32, title_words: u32) -> u32 {
-        let words = title_words.max(terms).max(self.words_in_title).max(1);
-        let score = self.score + WHOLE_TITLE * self.words_in_title / words;
+        let in_title = u32::from(self.words_in_title);
+        let words = title_words.max(terms).max(in_title).max(1);
+        let score = self.score + WHOLE_TITLE * in_title / words;
         if self.has_typos { (score / TYPO_DIVISOR).min(Self::max_with_typos(terms)) } else { score }
     }
 
