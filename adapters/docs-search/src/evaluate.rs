@@ -11,7 +11,7 @@ use crate::{
 
 /// A term of a query, with the results that all segments share.
 pub(crate) enum PreparedTerm<'q> {
-    Word(QueryWord<'q>),
+    Word(Box<QueryWord<'q>>),
     Phrase(&'q Phrase),
 }
 
@@ -19,14 +19,14 @@ impl<'q> PreparedTerm<'q> {
     pub(crate) fn all(query: &'q Query) -> Vec<Self> {
         let share = MAX_POSTINGS / query.words().count().max(1);
         let prepare = |term: &'q QueryTerm| match term {
-            QueryTerm::Word(word) => PreparedTerm::Word(QueryWord::new(word, share)),
+            QueryTerm::Word(word) => PreparedTerm::Word(Box::new(QueryWord::new(word, share))),
             QueryTerm::Phrase(phrase) => PreparedTerm::Phrase(phrase),
         };
         query.needs().iter().map(prepare).collect()
     }
 
     /// Begins a search of all segments.
-    pub(crate) const fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         if let PreparedTerm::Word(word) = self {
             word.begin();
         }

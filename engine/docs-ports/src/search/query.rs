@@ -16,8 +16,8 @@ const TWO_TYPOS: usize = 8;
 ///
 /// Every text is a valid query. There are no operators: words are literal. Text between two quotation marks is a
 /// phrase, and so is a name in code, such as `snake_case` or `a::b`. The last word also matches as a prefix. Words
-/// outside phrases also match their inflections in the languages of the query. Alphabetic words may have typos: one from
-/// four letters on, two from eight if the first letter is right.
+/// outside phrases also match their inflections in the languages of the query. Alphabetic words may have typos: one
+/// from four letters on, two from eight if the first letter is right.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Query {
     needs: Vec<QueryTerm>,
