@@ -98,9 +98,9 @@ async fn search_index_is_stored_next_to_the_database_and_reused() {
     let server = Process::start(&store).await;
     found(&server).await;
     drop(server);
-    let index = folder.path().join("docs.db.search/sqlite/index.db");
-    // A rebuilt index would be a new file with a different inode.
-    let number = || std::fs::metadata(&index).expect("the file of the index").ino();
+    let index = folder.path().join("docs.db.search/fulltext/index");
+    // A rebuilt index would be a new folder with a different inode.
+    let number = || std::fs::metadata(&index).expect("the folder of the index").ino();
     let before = number();
     let server = Process::start(&store).await;
     // The persistent index is ready at once, so the first search succeeds.
@@ -110,8 +110,8 @@ async fn search_index_is_stored_next_to_the_database_and_reused() {
     assert_eq!(number(), before, "what was indexed is still there");
     drop(server);
     // A damaged index does not prevent startup.
-    for end in ["", "-wal"] {
-        std::fs::write(format!("{}{end}", index.display()), "no database").expect("damaged");
+    for file in std::fs::read_dir(&index).expect("the files of the index") {
+        std::fs::write(file.expect("a file").path(), "no index").expect("damaged");
     }
     found(&Process::start(&store).await).await;
 }
@@ -123,7 +123,9 @@ async fn search_index_flag_sets_the_index_location() {
     let index = folder.path().join("index");
     let server = Process::with(&["--bind", ANY, "--store", &store, "--search-index", text(&index)]).await;
     found(&server).await;
-    assert!(index.join("sqlite/index.db").exists() && !folder.path().join("docs.db.search").exists());
+    assert!(
+        index.join("fulltext/index/meta.json").exists() && !folder.path().join("docs.db.search").exists()
+    );
     // An index can be used by only one server.
     let (said, code) = refused(&["--bind", ANY, "--search-index", text(&index)]).await;
     assert!(said.contains("--search-index") && said.contains("in use by another process"), "{said}");
