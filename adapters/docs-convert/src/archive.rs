@@ -22,6 +22,10 @@ const MAX_BYTES: u64 = 200_000_000;
 const MAX_PART_BYTES: u64 = 40_000_000;
 /// Maximum compression ratio of a file of at least [`MIN_CHECKED_BYTES`]. Deflate reaches about 1,000; text about 10.
 const MAX_RATIO: u64 = 200;
+/// Maximum compression ratio of all files of an archive together, from [`MIN_CHECKED_TOTAL`] bytes.
+const MAX_TOTAL_RATIO: u64 = 50;
+/// Unpacked size of an archive in bytes below which its compression ratio is not checked.
+const MIN_CHECKED_TOTAL: u64 = 10_000_000;
 /// Assumed compression ratio, which caps the initial buffer capacity.
 const USUAL_RATIO: u64 = 16;
 /// Size in bytes below which the compression ratio is not checked.
@@ -50,7 +54,8 @@ const KIND: u32 = 0o170_000;
 const LINK: u32 = 0o120_000;
 
 pub(crate) fn unpack(archive: &[u8]) -> Result<UnpackedArchive, ConvertError> {
-    let mut unpacker = Unpacker { left: MAX_BYTES, ..Unpacker::default() };
+    let by_ratio = (archive.len() as u64).saturating_mul(MAX_TOTAL_RATIO).max(MIN_CHECKED_TOTAL);
+    let mut unpacker = Unpacker { left: MAX_BYTES.min(by_ratio), ..Unpacker::default() };
     unpacker.unpack(archive, &NestedArchive::default())?;
     if unpacker.files.is_empty() {
         let warnings = unpacker.warnings.into_iter().next().map(|warning| format!("; {warning}"));
@@ -366,8 +371,8 @@ impl<'a> Archive<'a> {
         if bytes.len() as u64 > limit {
             let (file, all) = (MAX_FILE_BYTES / 1_000_000, MAX_BYTES / 1_000_000);
             return Err(ConvertError::TooLarge(format!(
-                "the archive must unpack to at most {file} MB per file and {all} MB in total; its \
-                 compression ratio is also limited"
+                "the archive must unpack to at most {file} MB per file, {all} MB in total and \
+                 {MAX_TOTAL_RATIO} times its own size"
             )));
         }
         self.left -= bytes.len() as u64;

@@ -6,6 +6,7 @@ use docs_core::{
     Error, Result,
     content::{document::reading_view, run_in_place},
     model::Document,
+    platform::WorkPermit,
 };
 
 use super::{Caches, PageContext, article::write_aside, cache::PrerenderedKey};
@@ -51,21 +52,29 @@ impl BodyOutline<'_> {
     }
 }
 
+/// Bounds the number of large documents in memory.
+type BodyPermit = Option<Arc<WorkPermit>>;
+
 impl PageBody {
-    /// Finds the body of a page. Does not read the document if it is prerendered.
+    /// Finds the body of a page, with the permission to work with it if it is large. Does not read the document if it is
+    /// prerendered.
     ///
     /// # Errors
     /// Errors of the platform; `NotFound` for a page that was removed in the meantime.
-    pub(super) async fn load(caches: &Caches, scene: &PageContext<'_>, at: usize) -> Result<Self> {
+    pub(super) async fn load(
+        caches: &Caches,
+        scene: &PageContext<'_>,
+        at: usize,
+    ) -> Result<(Self, BodyPermit)> {
         let (visit, space) = (scene.visit, &scene.addresses.space);
         let entry = scene.frame.entries.get(at).ok_or_else(|| Error::not_found("page"))?;
         let key = |text| PrerenderedKey::new(space, text, scene.render_options());
         let known = entry.text.filter(|_| visit.is_live()).and_then(|text| caches.prerendered(&key(text)));
         if let Some(Some(drawn)) = known {
-            return Ok(Self::Prerendered(drawn));
+            return Ok((Self::Prerendered(drawn), None));
         }
         let shown = visit.page_document(space, &scene.revision, &entry.id).await?;
-        let Some(shown) = shown else { return Ok(Self::None) };
+        let Some(shown) = shown else { return Ok((Self::None, None)) };
         // The document may be newer than the entry in the page tree.
         let text = shown
             .id
@@ -81,7 +90,7 @@ impl PageBody {
             let drawn = text.and_then(|text| caches.prerender_and_store(key(text), draw));
             drawn.map_or(Self::Document(document), Self::Prerendered)
         };
-        Ok(run_in_place(draw))
+        Ok((run_in_place(draw), shown.permit))
     }
 
     /// Returns the references of the content.

@@ -46,7 +46,7 @@ pub(crate) async fn document_page_of(
     scene.template();
     let space = scene.addresses.space.clone();
     let _rendering = caches.renderings.acquire_for(&visit.tenant().await?).await?;
-    let body = PageBody::load(caches, &scene, at).await?;
+    let (body, _large) = PageBody::load(caches, &scene, at).await?;
     let frame = Arc::clone(&scene.frame);
     gather_targets(visit, &caches.sites, frame.entries[at].cover_targets(), &mut scene.addresses).await?;
     let (mut gathered, mut specs) = (EmbeddedContent::default(), Specs::default());

@@ -53,17 +53,42 @@ fn excessive_compression_ratio_is_refused() {
     assert_eq!(unpack(&zip(&[("a.md", text.as_bytes())])).unwrap().files[0].bytes.len(), text.len());
 }
 
+/// Returns bytes from 0xe0, of which a part is random, so that other bounds are reached before the compression ratio.
+fn hardly_compressible(length: usize) -> Vec<u8> {
+    let mut state = 1_u32;
+    let mut bytes = vec![0xff; length];
+    for byte in &mut bytes[..length / 16] {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        *byte = 0xe0 | state.to_be_bytes()[0];
+    }
+    bytes
+}
+
 #[test]
 fn total_unpacked_size_is_limited_across_entries() {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    let zeros = vec![0; 1_000_000];
+    let content = hardly_compressible(1_000_000);
     for at in 0..220 {
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
         writer.start_file(format!("{at}"), options).unwrap();
-        writer.write_all(&zeros).unwrap();
+        writer.write_all(&content).unwrap();
     }
     let message = refused(unpack(&writer.finish().unwrap().into_inner()));
     assert!(message.contains("200 MB in total"), "{message}");
+}
+
+/// Files below the size from which each is checked must not add up to far more than the archive.
+#[test]
+fn compression_ratio_is_limited_across_entries() {
+    let archive = |files: usize| {
+        let text = "# a\n".repeat(12_500);
+        let names: Vec<String> = (0..files).map(|at| format!("{at}.md")).collect();
+        let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), text.as_bytes())).collect();
+        unpack(&zip(&files))
+    };
+    assert_eq!(archive(200).unwrap().files.len(), 200);
+    let message = refused(archive(201));
+    assert!(message.ends_with("50 times its own size"), "{message}");
 }
 
 #[test]
@@ -199,7 +224,7 @@ fn markdown_of_an_archive_is_converted_to_utf_8() {
 /// Bytes that are not UTF-8 become up to three times as many.
 #[test]
 fn the_total_size_of_pages_is_that_of_their_utf_8() {
-    let page = vec![0xff; 500_000];
+    let page = hardly_compressible(500_000);
     let names: Vec<String> = (0..60).map(|at| format!("{at}.md")).collect();
     let of = |count: usize| {
         zip(&names.iter().take(count).map(|name| (name.as_str(), page.as_slice())).collect::<Vec<_>>())

@@ -72,11 +72,13 @@ impl PageDocument {
         text.into_iter().chain(texts)
     }
 
-    /// Returns the approximate size in bytes.
+    /// Returns the approximate memory in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
-        let sections = self.sections.iter().map(|s| s.text.len() + s.heading.as_ref().map_or(0, String::len));
-        self.title.len() + self.description.as_ref().map_or(0, String::len) + sections.sum::<usize>()
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let section =
+            |it: &Section| size_of::<Section>() + it.text.len() + text(&it.heading) + text(&it.anchor);
+        self.title.len() + text(&self.description) + self.sections.iter().map(section).sum::<usize>()
     }
 
     /// Returns the tie-breaker for pages of equal score. It only depends on the page.

@@ -49,13 +49,16 @@ impl From<Evaluated> for DocumentOptions {
 }
 
 /// A document as seen by one reader.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ShownDocument {
     /// The document, shared between readers who see the same content.
     pub document: Arc<Document>,
     /// The id of its text, as in `documentId` of pages. `None` if the document depends on more than the text.
     pub id: Option<String>,
+    /// The permission to work with a large document. Hold it until the result is complete, because it bounds the number
+    /// of large documents in memory.
+    pub permit: Option<Arc<WorkPermit>>,
 }
 
 impl<'p> SpaceHandle<'p> {
@@ -188,11 +191,11 @@ impl<'p> ContentHandle<'p> {
         page: &PageId,
         shown: DocumentOptions,
         memory: &dyn AnswerMemory,
-    ) -> Result<(Document, Option<WorkPermit>)> {
+    ) -> Result<(Document, Option<Arc<WorkPermit>>)> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let at = platform.locate_content(actor, &self.of.to_content_version()).await?;
-        let found = platform.page_document_with(&at, page, shown.evaluated, Some(memory)).await?;
-        let (found, turn) = found.ok_or_else(|| Error::not_found("document"))?;
+        let found = platform.page_document_with(&at, page, shown.evaluated, memory).await?;
+        let found = found.ok_or_else(|| Error::not_found("document"))?;
         let document = match shown.dereferenced {
             true => {
                 let filter = at.content_filter().await?;
@@ -201,7 +204,7 @@ impl<'p> ContentHandle<'p> {
             }
             false => found.document,
         };
-        Ok((at.answered(document), turn))
+        Ok((at.answered(document), found.permit))
     }
 
     /// Reads the document of a page, shared between readers who see the same content. Returns `None` for a page without
@@ -289,38 +292,35 @@ impl Platform {
         page: &PageId,
         evaluated: Evaluated,
     ) -> Result<Option<ShownDocument>> {
-        Ok(self.page_document_with(at, page, evaluated, None).await?.map(|(document, _)| document))
+        self.page_document_with(at, page, evaluated, &UnlimitedMemory).await
     }
 
-    /// Returns the document of a page like [`page_document`](Self::page_document). With `memory`, it is for a response:
-    /// memory is reserved for a large one.
+    /// Returns the document of a page like [`page_document`](Self::page_document), for a response, for which memory is
+    /// reserved if it is large.
     async fn page_document_with(
         &self,
         at: &ReadableRevision,
         page: &PageId,
         evaluated: Evaluated,
-        memory: Option<&dyn AnswerMemory>,
-    ) -> Result<Option<(ShownDocument, Option<WorkPermit>)>> {
+        memory: &dyn AnswerMemory,
+    ) -> Result<Option<ShownDocument>> {
         let Some(entry) = at.view.page(page).await? else {
             let made = self.generated_document(at, page).await?;
-            return Ok(made.map(|made| (ShownDocument { document: Arc::new(made), id: None }, None)));
+            return Ok(made.map(|made| ShownDocument { document: Arc::new(made), id: None, permit: None }));
         };
         let filter = at.content_filter().await?;
         filter.require(page, &entry).await?;
         if entry.body.is_empty() {
             return Ok(None);
         }
-        let turn = match memory {
-            Some(memory) => self.body_turn(at, &entry.body, memory).await?,
-            None => None,
-        };
+        let permit = self.body_turn(at, &entry.body, memory).await?;
         let document = at.view.reader_document(&entry).await?;
         let id = match document.is_same_for_all() {
             true => self.document_id(&at.space().id, &entry.body, entry.expansions)?,
             false => None,
         };
         let document = filter.document(document, &entry.variables.value(), evaluated).await?;
-        Ok(Some((ShownDocument { document, id }, turn)))
+        Ok(Some(ShownDocument { document, id, permit: permit.map(Arc::new) }))
     }
 
     /// Waits until a response with the document of a body may be built.

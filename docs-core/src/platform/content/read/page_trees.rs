@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Maximum number of concurrent builds of page trees, and of large responses that are built and serialized.
-const MAX_CONCURRENT_TREES: usize = 4;
+const MAX_CONCURRENT_TREES: usize = 3;
 /// Maximum number of concurrent builds of page trees, and of large responses, of one organization.
 const MAX_TENANT_TREES: usize = 2;
 

@@ -27,6 +27,9 @@ const MAX_INDEX: usize = 24;
 /// Length of the text in which the end of a footnote reference is searched, in bytes.
 const NOTE_WINDOW: usize = 240;
 
+/// Estimated memory of an inline element in bytes.
+const INLINE_BYTES: usize = 540;
+
 /// An item of an open text block.
 #[derive(Debug)]
 pub(super) enum Item {
@@ -189,6 +192,9 @@ impl Assembly<'_> {
         let addresses = if is_code || self.link.is_some() { Vec::new() } else { addresses::find(text) };
         let mut at = 0;
         for (Range { start, end }, url) in addresses {
+            if !self.view.take(INLINE_BYTES) {
+                break;
+            }
             self.pieces(&text[at..start], &marks);
             let kind = InlineKind::Link { target: targets::read(&url), title: None };
             let label = Node::Text(TextNode::new(vec![Leaf::new(&text[start..end], marks.clone())]));
@@ -214,6 +220,7 @@ impl Assembly<'_> {
             spelling::add(&mut self.group, Leaf::new(&text[at..start], marks.to_vec()));
             match piece {
                 Piece::Inline(inline) => self.element(inline),
+                Piece::Text(text) => spelling::add(&mut self.group, Leaf::new(text, marks.to_vec())),
                 Piece::Note(label) => self.note(label),
                 Piece::Nothing => {}
             }
@@ -233,9 +240,17 @@ impl Assembly<'_> {
         if let Some(rest) = text.strip_prefix("[^") {
             let (name, _) = rest[..rest.floor_char_boundary(NOTE_WINDOW)].split_once(']')?;
             let label = label(name);
-            return self.view.labels.notes.contains(&label).then_some((Piece::Note(label), name.len() + 3));
+            if !self.view.labels.notes.contains(&label) {
+                return None;
+            }
+            let piece = if self.view.take(INLINE_BYTES) { Piece::Note(label) } else { Piece::Nothing };
+            return Some((piece, name.len() + 3));
+        }
+        if self.view.memory_left < INLINE_BYTES {
+            return emoji_names::emoji_at(text).map(|(emoji, length)| (Piece::Text(emoji), length));
         }
         let (code, length) = emoji_names::code_at(text)?;
+        self.view.take(INLINE_BYTES);
         Some((Piece::Inline(Inline::new(InlineKind::Emoji { code }, Vec::new())), length))
     }
 
@@ -302,6 +317,8 @@ impl Assembly<'_> {
 /// Syntax within text that represents an element.
 enum Piece {
     Inline(Inline),
+    /// An emoji beyond the memory budget.
+    Text(String),
     Note(String),
     Nothing,
 }

@@ -22,6 +22,8 @@ const MAX_OPEN: usize = 64;
 /// Estimated memory of a block and of a text run, in bytes.
 const BLOCK_BYTES: usize = 800;
 const RUN_BYTES: usize = 240;
+/// Estimated memory of a heading in bytes, with its key, its anchors and its entry in the outline.
+const HEADING_BYTES: usize = 2_000;
 /// Estimated memory of a table cell in bytes, in addition to its blocks.
 const CELL_BYTES: usize = 400;
 
@@ -460,6 +462,10 @@ impl<'v> Builder<'v> {
     /// Completes the open paragraph or heading.
     pub(super) fn close_text(&mut self) {
         let Some(OpenText { kind, align, items, .. }) = self.text.take() else { return };
+        let kind = if self.view.memory_left > 0 { kind } else { TextKind::Paragraph };
+        if kind != TextKind::Paragraph {
+            self.view.take(HEADING_BYTES);
+        }
         let align = align.or_else(|| self.open_align());
         if kind == TextKind::Paragraph
             && let Some(image) = assemble::image_block(&items, align)

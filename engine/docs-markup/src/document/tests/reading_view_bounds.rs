@@ -178,3 +178,37 @@ proptest! {
         let _ = reading_view(&view);
     }
 }
+
+/// A page of one repeated construct takes memory that follows its length. Constructs beyond the budget are text.
+#[test]
+fn a_view_of_a_large_page_takes_bounded_memory() {
+    const PAGE: usize = 950_000;
+    let notes = "\n\n[^1]: note\n";
+    for (unit, end) in [
+        ("# a\n\n", ""),
+        ("# a\n", ""),
+        ("a\n===\n", ""),
+        ("<h2>a</h2>\n", ""),
+        ("a\n\n", ""),
+        ("- a\n", ""),
+        (":a: ", ""),
+        ("![](a)\n\n", ""),
+        ("$$a$$\n\n", ""),
+        ("[a](b) ", ""),
+        ("a[^1] ", notes),
+        ("`a` ", ""),
+        ("https://a.b ", ""),
+        ("a@b.cd ", ""),
+        ("<details>a</details>\n", ""),
+    ] {
+        let text = unit.repeat(PAGE / unit.len()) + end;
+        let view = reading_view(&parse(&text)).into_owned();
+        let taken = memory(&view);
+        assert!(taken <= 70 * PAGE, "{unit:?}: {taken} bytes of memory");
+        let mut headings = 0;
+        for block in &view.nodes {
+            block.visit(&mut |block| headings += usize::from(matches!(block.kind, BlockKind::Heading1(_))));
+        }
+        assert!(headings <= 12_000, "{unit:?}: {headings} headings");
+    }
+}
