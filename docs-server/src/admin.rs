@@ -12,7 +12,7 @@ use docs_core::{Platform, model::UpdateUser, platform::NewUser};
 use self::{
     audit::AuditCommand,
     member::MemberCommand,
-    queries::{AdminResult, find_user, for_each_item},
+    queries::{AdminResult, find_user, for_each_item, printable},
     store::StoreCommand,
     token::TokenCommand,
 };
@@ -116,7 +116,10 @@ impl AdminCommand {
             Self::User(user) => user.run(&platform).await,
             Self::Org(OrgCommand::List) => {
                 let list = async |page| platform.as_platform().orgs().list(&page).await;
-                for_each_item(list, |org| println!("{}\t{}\t{}", org.id, org.created_at, org.title)).await
+                for_each_item(list, |org| {
+                    println!("{}\t{}\t{}", org.id, org.created_at, printable(&org.title));
+                })
+                .await
             }
             Self::Org(OrgCommand::Create { title, admin }) => {
                 let title = title.parse().map_err(|why| ServerError::for_flag("--title", why))?;
@@ -134,7 +137,8 @@ impl UserCommand {
             Self::List => {
                 let list = async |page| platform.as_platform().users().list(&page).await;
                 for_each_item(list, |user| {
-                    println!("{}\t{}\t{}", user.id, user.email.unwrap_or_default(), user.display_name);
+                    let email = user.email.unwrap_or_default();
+                    println!("{}\t{email}\t{}", user.id, printable(&user.display_name));
                 })
                 .await
             }

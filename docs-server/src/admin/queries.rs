@@ -1,5 +1,7 @@
 //! Arguments and list handling shared by several commands.
 
+use std::ops::RangeInclusive;
+
 use docs_core::{
     Platform,
     model::{Timestamp, UserId},
@@ -42,4 +44,23 @@ pub(super) fn parse_time(flag: &'static str, text: &str) -> AdminResult<Timestam
 pub(super) async fn find_user(platform: &Platform, email: &str) -> AdminResult<UserId> {
     let found = platform.as_platform().users().by_email(email).await;
     Ok(found.map_err(|why| ServerError::from_error(format!("{email}: {why}")))?.id)
+}
+
+/// Returns text that a terminal shows as it is: control characters, which a terminal interprets, and characters that
+/// change the direction of text are replaced.
+pub(super) fn printable(text: &str) -> String {
+    const DIRECTIONS: [RangeInclusive<char>; 4] =
+        ['\u{61c}'..='\u{61c}', '\u{200e}'..='\u{200f}', '\u{202a}'..='\u{202e}', '\u{2066}'..='\u{2069}'];
+    let is_shown = |c: &char| !c.is_control() && DIRECTIONS.iter().all(|range| !range.contains(c));
+    text.chars().map(|c| if is_shown(&c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn printed_names_have_no_control_characters() {
+        assert_eq!(printable("Zoë\u{1b}[2J\n\u{202e}x"), "Zoë\u{fffd}[2J\u{fffd}\u{fffd}x");
+    }
 }

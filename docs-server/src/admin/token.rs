@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use docs_core::{Platform, platform::NewToken};
 
-use super::queries::{AdminResult, find_user, for_each_item, parse_time};
+use super::queries::{AdminResult, find_user, for_each_item, parse_time, printable};
 use crate::ServerError;
 
 #[derive(Subcommand, Debug)]
@@ -56,7 +56,7 @@ impl TokenCommand {
                 let list = async |page| platform.as_platform().user(&user).list_tokens(&page).await;
                 for_each_item(list, |token| {
                     let end = token.expires_at.map_or_else(|| "never".to_owned(), |end| end.to_string());
-                    println!("{}\t{}\t{end}\t{}", token.id, token.created_at, token.label);
+                    println!("{}\t{}\t{end}\t{}", token.id, token.created_at, printable(&token.label));
                 })
                 .await?;
             }

@@ -56,8 +56,8 @@ impl BodyOutline<'_> {
 type BodyPermit = Option<Arc<WorkPermit>>;
 
 impl PageBody {
-    /// Finds the body of a page, with the permission to work with it if it is large. Does not read the document if it is
-    /// prerendered.
+    /// Finds the body of a page, with the permission to work with it if it is large. Does not read the document if it
+    /// is prerendered.
     ///
     /// # Errors
     /// Errors of the platform; `NotFound` for a page that was removed in the meantime.

@@ -243,7 +243,7 @@ impl Assembly<'_> {
             if !self.view.labels.notes.contains(&label) {
                 return None;
             }
-            let piece = if self.view.take(INLINE_BYTES) { Piece::Note(label) } else { Piece::Nothing };
+            let piece = if self.view.take(2 * INLINE_BYTES) { Piece::Note(label) } else { Piece::Nothing };
             return Some((piece, name.len() + 3));
         }
         if self.view.memory_left < INLINE_BYTES {

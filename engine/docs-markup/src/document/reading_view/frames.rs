@@ -22,6 +22,8 @@ const MAX_OPEN: usize = 64;
 /// Estimated memory of a block and of a text run, in bytes.
 const BLOCK_BYTES: usize = 800;
 const RUN_BYTES: usize = 240;
+/// Estimated memory of a paragraph in bytes, in addition to its text runs.
+const PARAGRAPH_BYTES: usize = 320;
 /// Estimated memory of a heading in bytes, with its key, its anchors and its entry in the outline.
 const HEADING_BYTES: usize = 2_000;
 /// Estimated memory of a table cell in bytes, in addition to its blocks.
@@ -462,16 +464,17 @@ impl<'v> Builder<'v> {
     /// Completes the open paragraph or heading.
     pub(super) fn close_text(&mut self) {
         let Some(OpenText { kind, align, items, .. }) = self.text.take() else { return };
-        let kind = if self.view.memory_left > 0 { kind } else { TextKind::Paragraph };
-        if kind != TextKind::Paragraph {
-            self.view.take(HEADING_BYTES);
-        }
+        let has_memory = self.view.memory_left > 0;
+        let kind = if has_memory { kind } else { TextKind::Paragraph };
         let align = align.or_else(|| self.open_align());
         if kind == TextKind::Paragraph
+            && has_memory
             && let Some(image) = assemble::image_block(&items, align)
         {
+            self.view.take(BLOCK_BYTES);
             return self.add(image);
         }
+        self.view.take(if kind == TextKind::Paragraph { PARAGRAPH_BYTES } else { HEADING_BYTES });
         let nodes = assemble::nodes(items, &mut self.links, &mut self.originals, self.view);
         if nodes.is_empty() || self.view.memory_left == 0 && self.append(&nodes) {
             return;
@@ -500,15 +503,13 @@ impl<'v> Builder<'v> {
 
     /// Appends the text of nodes to the preceding paragraph. Returns `false` if there is none.
     fn append(&mut self, nodes: &[Node]) -> bool {
-        if let Some(Block { kind: BlockKind::Paragraph { .. }, nodes: own, .. }) = self.siblings().last_mut()
-            && let Some(Node::Text(text)) = own.last_mut()
-            && let Some(leaf) = text.leaves.last_mut().filter(|leaf| leaf.marks.is_empty())
-        {
-            leaf.text.push('\n');
-            leaf.text.push_str(&texts::inline_text(nodes));
-            return true;
-        }
-        false
+        let Some(Block { kind: BlockKind::Paragraph { .. }, nodes: own, .. }) = self.siblings().last_mut()
+        else {
+            return false;
+        };
+        spelling::add(own, Leaf::new("\n", Vec::new()));
+        spelling::add(own, Leaf::new(texts::inline_text(nodes), Vec::new()));
+        true
     }
 
     /// Closes the marks and links that are still open at the end of a Markdown text block.

@@ -8,7 +8,7 @@ use super::labels::Labels;
 
 /// Memory in bytes available to the new blocks of any view, and additional memory per byte of parsed text.
 const MIN_MEMORY_BUDGET: usize = 4 * 1024 * 1024;
-pub(super) const MEMORY_PER_BYTE: usize = 20;
+pub(super) const MEMORY_PER_BYTE: usize = 24;
 /// Maximum total size in bytes of the link destinations that references may repeat.
 const MAX_REPEATED_DESTINATION_BYTES: usize = 256 * 1024;
 
