@@ -4,8 +4,8 @@
 //! hit, the platform verifies against the store that the page exists, that the caller may read it, and that its text
 //! still contains the excerpt.
 //!
-//! [`tokens`], [`Query`] and [`scores`] define matching and ordering here, so that all indexes return the same hits. A
-//! score depends only on the query and the page, never on other indexed pages or the history of the index. A cursor is
+//! [`tokens`], [`Query`] and [`PageScore`] define matching and ordering here, so that all indexes return the same hits.
+//! A score depends only on the query and the page, never on other indexed pages or the history of the index. A cursor is
 //! therefore also valid on another server with its own index.
 
 #[cfg(feature = "conformance")]
@@ -155,7 +155,7 @@ impl From<SearchError> for Error {
 /// - If the future of an `apply` is dropped, the batch is either applied before the next call of
 ///   [`position`](SearchIndex::position) returns, or not at all.
 /// - A page matches if one of its fields matches, for each [`QueryTerm`] of the query. Hits are ordered by [`Rank`]
-///   with the scores of [`scores`]. A query without terms matches nothing.
+///   with the scores of [`PageScore`]. A query without terms matches nothing.
 /// - To find inexact matches of a word, an index visits at most [`Word::visits`] words. A very large index can
 ///   therefore miss pages that match only with a typo or by a short prefix.
 /// - A hit contains excerpts and the hash of the page's text. The texts are read one at a time, and only those of the
