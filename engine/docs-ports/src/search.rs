@@ -4,9 +4,9 @@
 //! hit, the platform verifies against the store that the page exists, that the caller may read it, and that its text
 //! still contains the excerpt.
 //!
-//! [`tokens`], [`Query`] and [`PageScore`] define matching and ordering here, so that all indexes return the same hits.
-//! A score depends only on the query and the page, never on other indexed pages or the history of the index. A cursor is
-//! therefore also valid on another server with its own index.
+//! [`tokens`], [`Query`] and [`PageScore`] define matching and ordering here, so that all indexes return the same
+//! hits. A score depends only on the query and the page, never on other indexed pages or the history of the index. A
+//! cursor is therefore also valid on another server with its own index.
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
