@@ -248,12 +248,22 @@ async fn total_size_of_pages_is_checked_before_copying() {
     assert!(measured.kept() < 5 * MB, "{} MB", measured.kept() / MB);
 }
 
+/// Returns an endless sequence of letters that compresses less than the bound of archives.
+fn letters() -> impl Iterator<Item = char> {
+    let mut state = 1_u32;
+    std::iter::repeat_with(move || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        char::from(b'a' + state.to_be_bytes()[0] / 16)
+    })
+}
+
 /// Lists repeat their prefix for each line, so a small document becomes a large page.
 #[tokio::test]
 async fn converted_pages_are_summed_while_they_are_converted() {
     let mut measured = Measured::begin();
     let setting = Setting::new().await;
-    let page = format!("{}{}", "<ol start=999999999><li>".repeat(8), "x<br>".repeat(60_000));
+    let lines: String = letters().take(60_000).map(|letter| format!("{letter}<br>")).collect();
+    let page = format!("{}{lines}", "<ol start=999999999><li>".repeat(8));
     let files: Vec<(String, Vec<u8>)> =
         (0..60).map(|number| (format!("p{number}.html"), page.clone().into_bytes())).collect();
     setting.serve("application/zip", archive(&files, zip::CompressionMethod::Deflated));
@@ -270,7 +280,8 @@ async fn converted_pages_are_summed_while_they_are_converted() {
 async fn exported_databases_take_memory_that_follows_their_tables() {
     let mut measured = Measured::begin();
     let setting = Setting::new().await;
-    let rows = format!("{}\n{}", ",".repeat(49), "x\n".repeat(450_000));
+    let lines: String = letters().take(450_000).map(|letter| format!("{letter}\n")).collect();
+    let rows = format!("{}\n{lines}", ",".repeat(49));
     let mut files: Vec<(String, Vec<u8>)> =
         (0..20).map(|number| (format!("T {number:032x}.csv"), rows.clone().into_bytes())).collect();
     files.push(("README.md".to_owned(), b"# Start\n".to_vec()));
