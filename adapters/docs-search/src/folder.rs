@@ -8,12 +8,13 @@ use std::{
 
 use docs_model::feed::FeedPos;
 use tantivy::{
-    Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, directory::MmapDirectory,
-    merge_policy::LogMergePolicy, schema::Schema, store::Compressor,
+    Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, merge_policy::LogMergePolicy,
+    schema::Schema, store::Compressor,
 };
 
 use crate::{
     failure::{Failure, IndexResult},
+    private_directory::PrivateDirectory,
     schema::Fields,
 };
 
@@ -75,7 +76,7 @@ impl Folder {
     /// Opens the index, and compares its files with their checksums.
     pub(crate) fn open(&self) -> IndexResult<OpenedIndex> {
         docs_disk::create_folder(&self.path)?;
-        let directory = MmapDirectory::open(&self.path).map_err(tantivy::TantivyError::from)?;
+        let directory = PrivateDirectory::open(&self.path).map_err(tantivy::TantivyError::from)?;
         let settings = IndexSettings { docstore_compression: Compressor::None, ..IndexSettings::default() };
         // Opening compares the schema.
         let builder = Index::builder().schema(self.schema.clone()).settings(settings);

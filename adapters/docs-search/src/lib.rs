@@ -14,6 +14,7 @@ mod evaluate;
 mod failure;
 mod folder;
 mod places;
+mod private_directory;
 mod readers;
 mod schema;
 mod select;

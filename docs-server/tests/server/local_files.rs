@@ -63,7 +63,14 @@ async fn local_files_are_for_their_owner_under_any_umask() {
         let changes = json!([{ "operation": "insert_files", "files": [file] }]);
         client.post(&format!("{requests}/{request}/content"), json!({ "changes": changes })).await;
         let found = below(folder.path());
-        for part in ["docs.db", "docs.db-wal", "docs.db.lock", "index.db", "docs.db.git", "blobs/large/"] {
+        for part in [
+            "docs.db",
+            "docs.db-wal",
+            "docs.db.lock",
+            "fulltext/index/meta.json",
+            "docs.db.git",
+            "blobs/large/",
+        ] {
             assert!(
                 found.iter().any(|path| path.display().to_string().contains(part)),
                 "{part} in {found:?}"
