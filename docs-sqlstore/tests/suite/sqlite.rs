@@ -42,7 +42,8 @@ impl Sqlite {
 
     fn options(&self) -> Options {
         let kind = <Note as docs_core::store::Entity>::KIND;
-        Options::new().clock(Arc::new(self.clock.clone())).kinds([kind])
+        // Writes to the disk of a busy machine take seconds.
+        Options::new().clock(Arc::new(self.clock.clone())).kinds([kind]).wait(Duration::from_secs(60))
     }
 
     async fn open(&self, name: &str) -> SqliteStore {
