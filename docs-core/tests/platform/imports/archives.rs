@@ -186,6 +186,25 @@ async fn archives_of_mdbook_are_imported_like_repositories() {
     s.check().await;
 }
 
+// The folder is part of the addresses of the book, whatever the title of its first page.
+#[tokio::test]
+async fn chapters_of_an_archive_have_the_paths_of_their_folders() {
+    let s = Setting::new().await;
+    let files: [(&str, &[u8]); 4] = [
+        ("book.toml", b"[book]\n"),
+        (
+            "src/SUMMARY.md",
+            b"- [Start](README.md)\n- [Players](players/README.md)\n  - [FAQ](players/faq.md)\n",
+        ),
+        ("src/README.md", b"# The manual\n"),
+        ("src/players/README.md", b"# Veloren for players\n"),
+    ];
+    let faq: (&str, &[u8]) = ("src/players/faq.md", b"# Questions\n");
+    assert_eq!(s.import_archive(&[files.as_slice(), &[faq]].concat()).await, [""; 0]);
+    assert_eq!(s.paths().await, ["the-manual", "players", "players/faq"]);
+    s.check().await;
+}
+
 #[tokio::test]
 async fn archives_of_honkit_are_imported_like_repositories() {
     let s = Setting::new().await;

@@ -472,9 +472,10 @@ impl<'a> FolderReader<'a> {
             PlannedKind::Document { file: Some(file), .. } => {
                 let text = texts.get(&file.path).map(String::as_str).unwrap_or_default();
                 let markdown = self.resolve_links(text, &file.path, warnings);
-                // The slug of the top-level README is derived from the title of the page, not from its file name.
-                let slug =
-                    Some(page.slug().to_owned()).filter(|_| !file.path.is_readme() || parent.is_some());
+                // The slug of the README of the whole folder is derived from the title of the page, not from its file
+                // name. The README of a subfolder has the name of the subfolder.
+                let is_first = parent.is_none() && file.path.is_readme() && file.path.folder() == *self.root;
+                let slug = Some(page.slug().to_owned()).filter(|_| !is_first);
                 Draft {
                     id: id.clone(),
                     parent: parent.clone(),
