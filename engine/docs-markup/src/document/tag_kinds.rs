@@ -51,9 +51,12 @@ pub(super) fn kind(tag: &TemplateTag<'_>) -> Option<BlockKind> {
         BlockTag::If => BlockKind::If { expression: tag.bare.clone()?.into_owned() },
         BlockTag::Include => BlockKind::ReusableContent { target: targets::read(tag.bare.as_deref()?) },
         BlockTag::File => BlockKind::File { target: target("src")? },
-        // Older exports escape underscores in URLs.
+        // Older exports escape punctuation in URLs.
         BlockTag::Embed => {
-            BlockKind::Embed { url: tag.get("url")?.replace("\\_", "_"), full_width: tag.flag("fullWidth") }
+            let escapes = [("\\_", "_"), ("\\#", "#"), ("\\*", "*"), ("\\~", "~")];
+            let url = tag.get("url")?.to_owned();
+            let url = escapes.into_iter().fold(url, |url, (escape, plain)| url.replace(escape, plain));
+            BlockKind::Embed { url, full_width: tag.flag("fullWidth") }
         }
         BlockTag::ContentRef if tag.name == "page-ref" => BlockKind::ContentRef { target: target("page")? },
         BlockTag::ContentRef => BlockKind::ContentRef { target: target("url")? },
