@@ -223,7 +223,7 @@ fn fold(mut found: Vec<FoundWord>, words: u32) -> Candidates {
     candidates
 }
 
-/// The factor by which a list must be longer than the candidates to be searched instead of read.
+/// A list that is longer than the candidates by this factor is searched instead of read.
 const SEEK_FACTOR: usize = 8;
 
 /// Keeps the candidates that also match a term.

@@ -112,7 +112,7 @@ impl Folder {
     }
 }
 
-/// Runs a function on content that may be damaged, on which the engine can panic.
+/// Runs a function on content that may be damaged. The engine can panic on such content.
 pub(crate) fn caught<T>(run: impl FnOnce() -> IndexResult<T>) -> IndexResult<T> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(run))
         .unwrap_or_else(|_| Err(Failure::invalid_content("the engine panicked on the content")))

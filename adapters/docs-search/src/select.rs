@@ -134,7 +134,7 @@ fn add_bonuses(found: &mut [MatchingSegment<'_, '_>]) -> IndexResult<()> {
     Ok(())
 }
 
-/// The part of the pages of a segment up to which those of a scope are listed before the words of a query are read.
+/// The pages of a scope are listed before the words of a query are read if they are at most this part of a segment.
 const SMALL_SCOPE: usize = 8;
 
 /// Returns the pages of a scope in a segment, if these are few.

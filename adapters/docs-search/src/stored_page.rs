@@ -1,4 +1,4 @@
-//! The stored form of a page, from which a hit is made without parsing the whole page.
+//! The stored form of a page. A hit is made of it without parsing the whole page.
 
 use docs_model::hash::Hash;
 use docs_ports::search::{PageDocument, Section, SectionLayout};

@@ -21,7 +21,7 @@ type TermMatches = HashMap<u32, TermScore>;
 type Places = HashMap<u32, Vec<u32>>;
 
 impl SearchState {
-    /// Computes the scores of the pages that match every term of a query, and for which `is_wanted` returns `true`.
+    /// Computes the scores of the pages that match every term of a query and that `is_wanted` accepts.
     pub(super) fn scores(
         &self,
         query: &Query,

@@ -26,7 +26,7 @@ impl PostgresObjectRows {
         self.0.session(TxnPurpose::Read).await?.read_outside_txn(request).await
     }
 
-    /// Runs an idempotent change, after which a lost reply is treated like any failure.
+    /// Runs an idempotent change. A lost reply is treated like any failure.
     async fn write(&self, request: Request) -> StoreResult<Vec<Row>> {
         let session = self.0.session(TxnPurpose::Maintenance).await?;
         let answers = session

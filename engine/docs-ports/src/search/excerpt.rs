@@ -75,7 +75,7 @@ fn best_sections<'t>(
 /// Number of words between the offsets that a [`SectionLayout`] contains.
 pub const LAYOUT_STEP: u32 = 16;
 
-/// A section with the positions of its words, from which excerpts are cut without reading the other words.
+/// A section with the positions of its words. Excerpts are cut there without reading the other words.
 #[derive(Clone, Copy, Debug)]
 pub struct SectionLayout<'t> {
     pub anchor: Option<&'t str>,

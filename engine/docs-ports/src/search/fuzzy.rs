@@ -117,7 +117,7 @@ impl Path {
         Self { word: letters, letters: own, most, taken: Vec::new(), rows: vec![start] }
     }
 
-    /// Extends the prefix by the letters of a term. Returns the first letter after which no match is possible, if any.
+    /// Extends the prefix by the letters of a term. Returns the first letter that no match can follow, if any.
     fn follow(&mut self, term: &str) -> Option<char> {
         let shared = self.taken.iter().zip(term.chars()).take_while(|(taken, own)| **taken == *own).count();
         self.taken.truncate(shared);

@@ -6,7 +6,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 const MIN_WORD: usize = 3;
 /// Minimum length in characters of the common prefix of inflections.
 const MIN_BEGINNING: usize = 2;
-/// Maximum number of bytes by which an inflection may exceed the query word.
+/// Maximum number of bytes that an inflection may have beyond those of the query word.
 const MAX_ENDING: usize = 16;
 
 /// A language for which searches find inflections.
@@ -86,7 +86,7 @@ struct Stem {
     text: String,
 }
 
-/// The stems of a word, one per language in which it may be written.
+/// The stems of a word, one for each of its possible languages.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Stems {
     stems: Vec<Stem>,

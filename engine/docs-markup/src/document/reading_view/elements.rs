@@ -40,7 +40,7 @@ const MAX_SPAN: usize = 100;
 /// URL schemes that execute code.
 const UNSAFE: [&str; 3] = ["javascript:", "vbscript:", "data:text"];
 
-/// The source in which the closing tag of an element is searched.
+/// The source that is searched for the closing tag of an element.
 #[derive(Clone, Copy)]
 pub(super) enum Surroundings<'s> {
     /// The element is in an HTML block.

@@ -24,7 +24,7 @@ use super::{
     tags,
 };
 
-/// Number of bytes in which the end of a footnote label is searched.
+/// Number of bytes that are searched for the end of a footnote label.
 const NOTE_LABEL_WINDOW: usize = 1_000;
 
 /// Parses Markdown and adds it to a builder.
