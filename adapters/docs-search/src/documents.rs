@@ -30,14 +30,8 @@ pub(crate) fn page_document(fields: &Fields, page: &PageDocument) -> TantivyDocu
         for token in page.tokens(field) {
             if token.kind != TokenKind::Part {
                 title_words += u64::from(field == Field::Title);
-                for (end, _) in token.text.char_indices().skip(1).take(MAX_START - 1) {
-                    add_start(&mut starts, field, &token.text[..end]);
-                }
-                if token.text.chars().count() <= MAX_START {
-                    add_start(&mut starts, field, &token.text);
-                } else if let Some((end, _)) = token.text.char_indices().nth(MAX_START) {
-                    add_start(&mut starts, field, &token.text[..end]);
-                }
+                let ends = token.text.char_indices().map(|(at, _)| at).chain([token.text.len()]);
+                starts.extend(ends.skip(1).take(MAX_START).map(|end| start_term(field, &token.text[..end])));
             }
             tokens.push(word_token(token.text, token.position));
         }
@@ -50,13 +44,6 @@ pub(crate) fn page_document(fields: &Fields, page: &PageDocument) -> TantivyDocu
     document.add_text(fields.stored_texts, stored.texts);
     document.add_bytes(fields.data, &stored.numbers);
     document
-}
-
-fn add_start(starts: &mut HashSet<String>, field: Field, start: &str) {
-    let term = start_term(field, start);
-    if !starts.contains(&term) {
-        starts.insert(term);
-    }
 }
 
 fn word_token(text: String, position: u32) -> Token {

@@ -21,22 +21,10 @@ use crate::{
 };
 
 /// A page among the best, ordered by rank.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Selected {
     pub(crate) rank: Rank,
     pub(crate) at: DocAddress,
-}
-
-impl Ord for Selected {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.rank.cmp(&other.rank).then(self.at.cmp(&other.at))
-    }
-}
-
-impl PartialOrd for Selected {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 /// The best pages of a query, in order.

@@ -53,7 +53,7 @@ fn excessive_compression_ratio_is_refused() {
     assert_eq!(unpack(&zip(&[("a.md", text.as_bytes())])).unwrap().files[0].bytes.len(), text.len());
 }
 
-/// Returns bytes from 0xe0, of which a part is random, so that other bounds are reached before the compression ratio.
+/// Returns bytes of at least 0xe0. One in 16 is random, so that the bound of the compression ratio is not reached.
 fn hardly_compressible(length: usize) -> Vec<u8> {
     let mut state = 1_u32;
     let mut bytes = vec![0xff; length];

@@ -181,9 +181,10 @@ impl ImportPlan {
         let mut plan = Self::empty(config, pages, builder.texts);
         plan.redirects = known_redirects(config, tree, &plan.texts, &mut warnings);
         if config.format != BookFormat::Native {
-            let known: HashSet<_> = plan.redirects.iter().map(|redirect| redirect.from.clone()).collect();
+            // Paths of redirects ignore case. The first redirect of a path applies.
+            let mut known: HashSet<String> = plan.redirects.iter().map(|it| it.from.to_lowercase()).collect();
             let output = plan.documents().filter_map(|page| output_redirect(&config.root, page));
-            let output: Vec<_> = output.filter(|redirect| !known.contains(&redirect.from)).collect();
+            let output: Vec<_> = output.filter(|it| known.insert(it.from.to_lowercase())).collect();
             plan.redirects.extend(output);
         }
         plan.add_folders(tree, &mut warnings)?;
